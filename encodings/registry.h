@@ -1,0 +1,81 @@
+/* registry.h - names to descriptors, and text to stacks.
+ *
+ * A stack is an ordered list of encodings with an optional position map:  rope(base=1e4)+fox@shift(max=64).
+ * A layered encoding is one stack for each layer:                        [rope,rope,rope,nope].
+ */
+#ifndef REGISTRY_H
+#define REGISTRY_H
+
+#include <stddef.h>
+
+#include "error.h"
+#include "pe.h"
+
+typedef struct registry registry;
+
+/* Holds all built-in encodings and maps of list.h. NULL with e set when memory is short. Owned by the caller. */
+registry *registry_new(error *e);
+void registry_free(registry *r);
+
+/* Adds what a plug-in exports. Refused, before any of its code is called and with both versions in the message: a missing
+ * symbol, another abi, another size of real, a struct of another size, a name that is taken. */
+int registry_load_plugin(registry *r, const char *path, error *e);
+
+int registry_encoding_count(const registry *r);
+const pe_descriptor *registry_encoding(const registry *r, int i);
+int registry_map_count(const registry *r);
+const pe_map *registry_map(const registry *r, int i);
+
+/* NULL with e set to "unknown encoding 'ropee'; did you mean 'rope'?". */
+const pe_descriptor *registry_find_encoding(const registry *r, const char *name, error *e);
+const pe_map *registry_find_map(const registry *r, const char *name, error *e);
+
+enum { STACK_MEMBERS_MAX = 8 };
+
+typedef struct stack_member {
+    const pe_descriptor *encoding;
+    void *options;                 /* encoding->options_size bytes; owned by the stack; NULL when 0 */
+} stack_member;
+
+typedef struct pe_stack {
+    int count;
+    stack_member member[STACK_MEMBERS_MAX];
+    const pe_map *map;             /* never NULL: identity when none was written */
+    void *map_options;
+} pe_stack;
+
+/* Parses one stack. On failure nothing is left to free. ERROR_USAGE. */
+int stack_parse(const registry *r, const char *text, pe_stack *out, error *e);
+void stack_free(pe_stack *s);
+
+/* The one canonical text: members in their order, options that differ from defaults only, `@map` unless identity. */
+void stack_print(const pe_stack *s, char *text, size_t size);
+
+/* Everything that can be refused before a run starts: a member without meaning under this mask, options against the
+ * shape, two members that rotate, the same member twice, a map against the lengths. max_len: the longest sequence that
+ * will be asked for. Messages name the member. */
+int stack_check(const pe_stack *s, const pe_shape *shape, int max_len, error *e);
+
+/* The smallest last_position of the members. */
+double stack_last_position(const pe_stack *s, const pe_shape *shape);
+
+/* The claims that hold for the whole stack: those that all members make. */
+unsigned stack_claims(const pe_stack *s);
+
+/* One stack for each layer. "[a,b]" with fewer stacks than layers repeats; layers must be a multiple of the count. A text
+ * without brackets is the same stack everywhere. The map must be the same in all: positions are one per token. */
+typedef struct layered_stack {
+    int count;                     /* of distinct entries in the pattern */
+    pe_stack *pattern;             /* [count]; layer l uses pattern[l % count] */
+} layered_stack;
+
+int layered_parse(const registry *r, const char *text, layered_stack *out, error *e);
+void layered_free(layered_stack *s);
+void layered_print(const layered_stack *s, char *text, size_t size);
+int layered_check(const layered_stack *s, const pe_shape *shape, int max_len, error *e);
+static inline const pe_stack *layered_at(const layered_stack *s, int layer)
+{
+    return &s->pattern[layer % s->count];
+}
+
+#endif

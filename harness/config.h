@@ -1,0 +1,87 @@
+/* config.h - everything that decides a run's result, as one plain struct and one table of rows.
+ *
+ * The spec's checker, --set, the canonical text, the run's key, `posbench help config` and the record all walk
+ * config_rows: adding a row adds it everywhere.
+ */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "pe_option.h"
+#include "registry.h"
+
+enum { CONFIG_NORM_LAYER, CONFIG_NORM_RMS };
+enum { CONFIG_GELU_TANH, CONFIG_GELU_EXACT };
+enum { CONFIG_DECAY_MATRICES, CONFIG_DECAY_TWO_DIM, CONFIG_DECAY_ALL };
+enum { CONFIG_SCHEDULE_CONSTANT, CONFIG_SCHEDULE_COSINE, CONFIG_SCHEDULE_LINEAR };
+enum { CONFIG_SELECT_LAST, CONFIG_SELECT_BEST };
+
+typedef struct run_config {
+    char encoding[PE_TEXT_MAX]; /* a stack, or [stack,stack,...] */
+    char task[PE_TEXT_MAX];     /* "mqar(pairs=8)" */
+    int seed;
+    struct {
+        int width, layers, heads, mlp; /* mlp: hidden width as a multiple of width */
+        int norm, gelu;
+        int causal, tied_head, share_layers;
+        int scale_embedding;    /* token vectors times sqrt(width) */
+        double init_deviation;  /* of all matrices and the token table */
+    } model;
+    struct {
+        int min_len, len;       /* task lengths, uniform in between, one for each sequence */
+        int steps, batch;       /* batch: sequences in a step */
+        double lr, min_lr;      /* min_lr: what the schedule ends at, as a share of lr */
+        int warmup, schedule;
+        double weight_decay;
+        int decay;              /* which parameters shrink */
+        double clip, beta1, beta2, epsilon;
+        int check_every;        /* steps between validations in distribution; 0: only at the end */
+        double stop_at;         /* stops once validation exact match reaches this; 0: never */
+        int select;             /* the last step's weights, or the best in distribution */
+    } train;
+    struct {
+        pe_list ratios;         /* test lengths as multiples of train.len */
+        char bins[PE_TEXT_MAX]; /* "1-50;51-100": ranges of lengths instead of ratios; empty: none */
+        int items;              /* sequences for each length (answer tasks) */
+        int tokens;             /* scored tokens for each length at most (language tasks) */
+        int stride;             /* sliding window's step in tokens (language tasks); 0: no sliding evaluation */
+        char map[PE_TEXT_MAX];  /* position map in evaluation, "clamp"; empty: the stack's own */
+        double fit;             /* a run has fitted when it scores this in distribution */
+    } eval;
+} run_config;
+
+extern const pe_option config_rows[];
+
+void config_defaults(run_config *c);
+
+/* Sets "model.width" to "64". Unknown names and values out of bounds are ERROR_USAGE with the nearest name. */
+int config_set(run_config *c, const char *name, const char *value, error *e);
+
+/* Brings encoding, task and eval.map to canonical text and refuses what cannot run together: heads that do not divide
+ * width, a stack without meaning here, lengths in the wrong order, min_lr above 1 and so on. */
+int config_check(run_config *c, const registry *r, error *e);
+
+/* The canonical text: "format=1\n" and one line "name=value\n" for each row that differs from its default, in table
+ * order. A default may therefore never change without a new format number. Returns the length. */
+int config_print(const run_config *c, char *text, size_t size);
+
+/* Reads what config_print wrote. */
+int config_read(run_config *c, const char *text, error *e);
+
+enum { CONFIG_KEY_SIZE = 65, CONFIG_TEXT_MAX = 16384 };
+
+/* SHA-256 (OpenSSL) of the canonical text, in hex. */
+void config_key(const run_config *c, char key[CONFIG_KEY_SIZE]);
+
+/* The ranges of lengths that are tested, from ratios or bins, in ascending order. Returns their number, or -1. */
+typedef struct length_bin {
+    int min_len, max_len;
+    double ratio;               /* max_len / train.len */
+} length_bin;
+enum { CONFIG_BINS_MAX = 64 };
+int config_bins(const run_config *c, length_bin out[CONFIG_BINS_MAX], error *e);
+
+#endif

@@ -1,0 +1,72 @@
+/* run.h - one run: build, train, evaluate. What it needs is a run_config, what it gives is a run_result. */
+#ifndef RUN_H
+#define RUN_H
+
+#include <signal.h>
+
+#include "config.h"
+#include "error.h"
+#include "registry.h"
+
+typedef enum run_status { RUN_OK, RUN_DIVERGED, RUN_FAILED, RUN_INTERRUPTED } run_status;
+const char *run_status_name(run_status s);
+
+/* One measured value: a row of runs.csv. */
+typedef struct run_value {
+    length_bin bin;
+    const char *metric;     /* exact_match | token_accuracy | loss (nats a token) | chance_exact | chance_token | overlap */
+    const char *mode;       /* teacher_forced | windows | sliding */
+    double value;           /* NAN: no value */
+    long n;                 /* what was averaged: sequences, or tokens for loss and token_accuracy */
+    const char *status;     /* ok | undefined | not_run */
+    char flag[64];          /* empty; untrained; the name of the map that gives the point its meaning */
+} run_value;
+
+/* Loss at each position of the longest sequences of a bin (language tasks), or of the answer (answer tasks). */
+typedef struct run_positions {
+    length_bin bin;
+    const char *mode;
+    int count;
+    double *loss;           /* [count] mean, nats */
+    long *n;                /* [count] */
+} run_positions;
+
+typedef struct run_point {  /* of the training curve */
+    int step;
+    double loss, lr, grad_norm;
+    double validation_exact, validation_loss; /* NAN where not measured */
+} run_point;
+
+typedef struct run_result {
+    run_status status;
+    int status_step;        /* the step at which it diverged or was interrupted; else the last */
+    char message[256];
+    int selected_step;      /* whose weights were evaluated */
+    int fitted;             /* 1: reached eval.fit in distribution */
+    double fit_score;
+    long parameters, encoding_parameters;
+    long tokens_seen;       /* in training */
+    int train_tokens_max;   /* tokens of the longest training sequence = pe_shape.train_len */
+    double map_reach;       /* the largest position met in training */
+    char corpus_digest[65]; /* empty: no file was read */
+    int values_count, positions_count, curve_count;
+    run_value *values;
+    run_positions *positions;
+    run_point *curve;
+    double train_seconds, evaluate_seconds, cpu_seconds;
+    long peak_bytes;        /* resident */
+} run_result;
+
+/* Called now and then with the phase ("train", "evaluate"), steps done and in all, and the newest loss. */
+typedef struct run_watch {
+    void (*tell)(void *self, const char *phase, int done, int total, double loss);
+    void *self;
+    const volatile sig_atomic_t *stop; /* non-zero: end soon, status RUN_INTERRUPTED; may be NULL */
+} run_watch;
+
+/* A run that diverges, is interrupted or fails inside returns 0 and says so in out->status. -1 with e set: it could not
+ * start (spec, environment). The caller frees out with run_result_free in either case. c must have passed config_check. */
+int run_execute(const run_config *c, const registry *r, const run_watch *watch, run_result *out, error *e);
+void run_result_free(run_result *out);
+
+#endif
