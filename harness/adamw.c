@@ -1,0 +1,63 @@
+#include "adamw.h"
+
+#include "vmath.h"
+
+int adamw_create(adamw *o, arena *a, const model *m, const run_config *c, error *e)
+{
+    *o = (adamw){ .beta1 = c->train.beta1, .beta2 = c->train.beta2, .epsilon = c->train.epsilon,
+                  .weight_decay = c->train.weight_decay, .clip = c->train.clip, .decay = c->train.decay };
+    o->first = ARENA_NEW(a, real, m->length);
+    o->second = ARENA_NEW(a, real, m->length);
+    if (!o->first || !o->second)
+        return error_set(e, ERROR_ENVIRONMENT, "no memory for the optimiser's moments");
+    return 0;
+}
+
+int adamw_decays(const adamw *o, const model_param *p)
+{
+    switch (o->decay) {
+    case CONFIG_DECAY_MATRICES:
+        return p->matrix;
+    case CONFIG_DECAY_TWO_DIM:
+        return p->rows > 1;
+    default:
+        return 1;
+    }
+}
+
+/* Plain arrays and factors only, so that the loop vectorises. */
+static void adamw_step(real *restrict w, const real *restrict g, real *restrict first, real *restrict second, size_t n,
+                       real keep, real scale, real beta1, real beta2, real rate, real inverse_root, real epsilon)
+{
+    for (size_t i = 0; i < n; i++) {
+        real grad = g[i] * scale;
+        first[i] = beta1 * first[i] + (1 - beta1) * grad;
+        second[i] = beta2 * second[i] + (1 - beta2) * grad * grad;
+#if defined(PE_REAL_DOUBLE)
+        real root = sqrt(second[i]);
+#else
+        real root = sqrtf(second[i]);
+#endif
+        w[i] = w[i] * keep - rate * first[i] / (root * inverse_root + epsilon);
+    }
+}
+
+double adamw_update(adamw *o, model *m, double lr)
+{
+    double norm = sqrt(vmath_sum_squares(m->grad, m->length));
+    if (isfinite(norm)) {
+        double scale = o->clip > 0 && norm + 1e-6 > o->clip ? o->clip / (norm + 1e-6) : 1;
+        o->step++;
+        double rate = lr / (1 - pow(o->beta1, o->step));
+        double inverse_root = 1 / sqrt(1 - pow(o->beta2, o->step));
+        for (int i = 0; i < m->params_count; i++) {
+            const model_param *p = &m->params[i];
+            double keep = adamw_decays(o, p) ? 1 - lr * o->weight_decay : 1;
+            adamw_step(m->value + p->offset, m->grad + p->offset, o->first + p->offset, o->second + p->offset,
+                       model_param_length(p), (real)keep, (real)scale, (real)o->beta1, (real)o->beta2, (real)rate,
+                       (real)inverse_root, (real)o->epsilon);
+        }
+    }
+    memset(m->grad, 0, sizeof(real) * m->length);
+    return norm;
+}

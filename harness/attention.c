@@ -1,0 +1,439 @@
+#include "attention.h"
+
+#include "gemm.h"
+#include "vmath.h"
+
+/* ------------------------------------------------------------------------------------------------ set-up */
+
+enum { ATTENTION_BLOCK_REALS = 1 << 18, ATTENTION_ROWS_MOST = 64, ATTENTION_ROWS_LEAST = 4 };
+
+int attention_block_rows(const pe_shape *shape, int len)
+{
+    int rows = ATTENTION_BLOCK_REALS / (shape->heads * len);
+    rows = rows > ATTENTION_ROWS_MOST ? ATTENTION_ROWS_MOST : rows < ATTENTION_ROWS_LEAST ? ATTENTION_ROWS_LEAST : rows;
+    return rows < len ? rows : len;
+}
+
+static size_t attention_save_reals(const attention_layer *layers, int count, const pe_shape *shape, int member, int rows,
+                                   int len)
+{
+    size_t most = 0;
+    for (int l = 0; l < count; l++) {
+        if (member >= layers[l].count || !layers[l].member[member].encoding->sizes)
+            continue;
+        pe_sizes sizes = { 0, 0, 0 };
+        pe_context c = { .shape = shape, .options = layers[l].member[member].options, .layer = layers[l].layer,
+                         .len = len, .total_len = len };
+        layers[l].member[member].encoding->sizes(&c, rows, len, &sizes);
+        most = sizes.save_reals > most ? sizes.save_reals : most;
+    }
+    return most;
+}
+
+int attention_scratch_init(attention_scratch *s, arena *a, const pe_shape *shape, const attention_layer *layers,
+                           int count, int max_len, int training)
+{
+    *s = (attention_scratch){ .max_len = max_len };
+    int by_distance = 0, by_tile = 0;
+    for (int l = 0; l < count; l++) {
+        by_distance |= layers[l].bias_by_distance;
+        by_tile |= layers[l].has_bias;
+    }
+    for (int len = 1; len <= max_len; len++) { /* a shorter sequence may have more rows in its block */
+        int rows = attention_block_rows(shape, len);
+        s->rows_max = rows > s->rows_max ? rows : s->rows_max;
+        s->plane = (size_t)rows * (size_t)len > s->plane ? (size_t)rows * (size_t)len : s->plane;
+    }
+    size_t block = s->plane * (size_t)shape->heads, vector = (size_t)(2 * max_len - 1) * (size_t)shape->heads;
+    s->s = ARENA_NEW(a, real, block);
+    s->ds = ARENA_NEW(a, real, training ? block : 0);
+    s->bias = ARENA_NEW(a, real, by_tile ? block : 0);
+    s->dbias = ARENA_NEW(a, real, by_tile && training ? block : 0);
+    s->vector = ARENA_NEW(a, real, by_distance ? vector : 0);
+    s->dvector = ARENA_NEW(a, real, by_distance && training ? vector : 0);
+    int failed = !s->s || !s->ds || !s->bias || !s->dbias || !s->vector || !s->dvector;
+    for (int m = 0; m < STACK_MEMBERS_MAX; m++) {
+        size_t most = 0;
+        for (int len = 1; len <= max_len; len += len < 1024 ? 1 : len / 16) {
+            size_t reals = attention_save_reals(layers, count, shape, m, attention_block_rows(shape, len), len);
+            most = reals > most ? reals : most;
+        }
+        size_t last = attention_save_reals(layers, count, shape, m, s->rows_max, max_len);
+        s->save[m] = ARENA_NEW(a, real, last > most ? last : most);
+        failed |= !s->save[m];
+    }
+    return failed ? -1 : 0;
+}
+
+pe_context attention_context(const attention_layer *l, int member, const pe_shape *shape, const placement *place,
+                             int backward)
+{
+    const attention_member *m = &l->member[member];
+    return (pe_context){ .shape = shape, .options = m->options, .layer = l->layer, .len = place->len,
+                         .total_len = place->total_len, .pos = place->pos,
+                         .cache = place->cache[l->pattern * STACK_MEMBERS_MAX + member],
+                         .theta = m->params ? m->theta : NULL,
+                         .dtheta = m->params && backward ? m->dtheta : NULL };
+}
+
+/* ------------------------------------------------------------------------------------------------ rotate */
+
+void attention_rotate(const attention_layer *l, const pe_shape *shape, const attention_io *io)
+{
+    if (l->rotating < 0)
+        return;
+    const pe_descriptor *d = l->member[l->rotating].encoding;
+    for (int n = 0; n < io->sequences; n++) {
+        pe_context c = attention_context(l, l->rotating, shape, io->place[n], 0);
+        size_t at = (size_t)io->start[n] * (size_t)io->token_stride_qk;
+        d->rotate(&c, PE_QUERY, io->q + at, io->token_stride_qk, l->rotated_dim);
+        d->rotate(&c, PE_KEY, io->k + at, io->token_stride_qk, l->rotated_dim);
+    }
+}
+
+void attention_rotate_bwd(const attention_layer *l, const pe_shape *shape, const attention_io *io)
+{
+    if (l->rotating < 0)
+        return;
+    const pe_descriptor *d = l->member[l->rotating].encoding;
+    for (int n = 0; n < io->sequences; n++) {
+        pe_context c = attention_context(l, l->rotating, shape, io->place[n], 1);
+        size_t at = (size_t)io->start[n] * (size_t)io->token_stride_qk;
+        d->rotate_bwd(&c, PE_QUERY, io->q + at, io->dq + at, io->token_stride_qk, l->rotated_dim);
+        d->rotate_bwd(&c, PE_KEY, io->k + at, io->dk + at, io->token_stride_qk, l->rotated_dim);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ bias by distance */
+
+/* The longest placement with consecutive positions, or NULL: shift invariance makes its vector serve all such. */
+static const placement *attention_longest(const attention_io *io)
+{
+    const placement *longest = NULL;
+    for (int n = 0; n < io->sequences; n++)
+        if (io->place[n]->contiguous && (!longest || io->place[n]->len > longest->len))
+            longest = io->place[n];
+    return longest;
+}
+
+/* The two rows that hold every distance of a sequence: its last row (keys from far to near, past and own) and, without a
+ * causal mask, its first (own and future). Calls bias or bias_bwd for both. */
+static void attention_vector_rows(const attention_layer *l, const pe_shape *shape, const placement *place, real *vector,
+                                  int stride, int backward)
+{
+    int len = place->len;
+    pe_tile last = { .row_begin = len - 1, .rows = 1, .keys = len, .stride = stride, .plane = stride };
+    pe_tile first = { .row_begin = 0, .rows = 1, .keys = len, .stride = stride, .plane = stride };
+    for (int m = 0; m < l->count; m++) {
+        const pe_descriptor *d = l->member[m].encoding;
+        pe_context c = attention_context(l, m, shape, place, backward);
+        if (backward) {
+            if (d->bias_bwd)
+                d->bias_bwd(&c, &last, vector);
+            if (d->bias_bwd && !shape->causal)
+                d->bias_bwd(&c, &first, vector + len - 1);
+        } else if (d->bias) {
+            d->bias(&c, &last, vector);
+            if (!shape->causal)
+                d->bias(&c, &first, vector + len - 1);
+        }
+    }
+}
+
+/* vector[h][2 len - 1] (=), element j - i + len - 1. Both rows hold distance 0: it is kept from the first and written again. */
+static void attention_vector_fill(const attention_layer *l, const pe_shape *shape, attention_scratch *s,
+                                  const placement *place)
+{
+    int len = place->len, stride = 2 * len - 1;
+    memset(s->vector, 0, sizeof(real) * (size_t)stride * (size_t)shape->heads);
+    attention_vector_rows(l, shape, place, s->vector, stride, 0);
+    if (!shape->causal)
+        for (int h = 0; h < shape->heads; h++)
+            s->vector[(size_t)h * stride + len - 1] /= 2;
+}
+
+static void attention_vector_grad(const attention_layer *l, const pe_shape *shape, attention_scratch *s,
+                                  const placement *place)
+{
+    int len = place->len, stride = 2 * len - 1;
+    if (!shape->causal) /* distance 0 is told twice */
+        for (int h = 0; h < shape->heads; h++)
+            s->dvector[(size_t)h * stride + len - 1] /= 2;
+    attention_vector_rows(l, shape, place, s->dvector, stride, 1);
+}
+
+/* ------------------------------------------------------------------------------------------------ one block of rows */
+
+/* Everything that one call on a block needs. */
+typedef struct attention_block {
+    const attention_layer *l;
+    const pe_shape *shape;
+    attention_scratch *s;
+    const attention_io *io;
+    const placement *place;
+    int sequence;
+    pe_tile tile;
+    int vector_len;               /* length that s->vector is laid out for; 0: biases are in s->bias */
+} attention_block;
+
+static pe_tile attention_tile(const pe_shape *shape, const placement *place, int row_begin, int rows)
+{
+    int keys = shape->causal ? row_begin + rows : place->len;
+    return (pe_tile){ .row_begin = row_begin, .rows = rows, .keys = keys, .stride = keys, .plane = rows * keys,
+                      .scale = (real)(1 / sqrt((double)shape->head_dim)) };
+}
+
+static void attention_block_point(attention_block *b)
+{
+    const attention_io *io = b->io;
+    size_t first = (size_t)io->start[b->sequence] * (size_t)io->token_stride_qk;
+    b->tile.q = io->q + first + (size_t)b->tile.row_begin * (size_t)io->token_stride_qk;
+    b->tile.k = io->k + first;
+    b->tile.token_stride = io->token_stride_qk;
+    b->tile.head_stride = b->l->rotated_dim;
+}
+
+static pe_tile attention_member_tile(const attention_block *b, int m)
+{
+    const pe_descriptor *d = b->l->member[m].encoding;
+    pe_tile t = b->tile;
+    t.gate = d->gate ? b->io->gate[m] + b->io->gate_at[m][b->sequence] : NULL;
+    t.bias = d->reads_bias ? b->s->bias : NULL;
+    return t;
+}
+
+static int attention_visible(const attention_block *b, int r)
+{
+    return b->shape->causal ? b->tile.row_begin + r + 1 : b->tile.keys;
+}
+
+/* bias[heads][rows][keys] (=) the sum of the stack's biases. */
+static void attention_bias_tile(const attention_block *b)
+{
+    memset(b->s->bias, 0, sizeof(real) * (size_t)b->tile.plane * (size_t)b->shape->heads);
+    for (int m = 0; m < b->l->count; m++) {
+        if (!b->l->member[m].encoding->bias)
+            continue;
+        pe_context c = attention_context(b->l, m, b->shape, b->place, 0);
+        b->l->member[m].encoding->bias(&c, &b->tile, b->s->bias);
+    }
+}
+
+static void attention_scores(const attention_block *b)
+{
+    const pe_tile *t = &b->tile;
+    for (int h = 0; h < b->shape->heads; h++)
+        gemm(GEMM_PLAIN, GEMM_TRANSPOSED, t->rows, t->keys, b->l->rotated_dim, t->scale, t->q + h * t->head_stride,
+             t->token_stride, t->k + h * t->head_stride, t->token_stride, 0, b->s->s + (size_t)h * t->plane, t->stride);
+    if (!b->l->has_score)
+        return;
+    for (int m = 0; m < b->l->count; m++) {
+        if (!b->l->member[m].encoding->score)
+            continue;
+        pe_context c = attention_context(b->l, m, b->shape, b->place, 0);
+        pe_tile own = attention_member_tile(b, m);
+        b->l->member[m].encoding->score(&c, &own, b->s->s, b->s->save[m]);
+    }
+}
+
+/* s = softmax(s + bias) over the visible keys, 0 beyond. */
+static void attention_weights(const attention_block *b)
+{
+    const pe_tile *t = &b->tile;
+    for (int h = 0; h < b->shape->heads; h++)
+        for (int r = 0; r < t->rows; r++) {
+            size_t row = (size_t)h * t->plane + (size_t)r * t->stride;
+            int visible = attention_visible(b, r), i = t->row_begin + r;
+            real *s = b->s->s + row;
+            if (b->l->has_bias && b->vector_len)
+                vmath_add(s, b->s->vector + (size_t)h * (2 * b->vector_len - 1) + b->vector_len - 1 - i, (size_t)visible);
+            else if (b->l->has_bias)
+                vmath_add(s, b->s->bias + row, (size_t)visible);
+            vmath_softmax(s, s, visible);
+            memset(s + visible, 0, sizeof(real) * (size_t)(t->keys - visible));
+        }
+}
+
+static void attention_output(const attention_block *b)
+{
+    const pe_tile *t = &b->tile;
+    const attention_io *io = b->io;
+    int width = b->shape->width, head_dim = b->shape->head_dim;
+    size_t token = (size_t)io->start[b->sequence];
+    real *o = io->o + (token + (size_t)t->row_begin) * (size_t)width;
+    const real *v = io->v + token * (size_t)io->token_stride_v;
+    for (int h = 0; h < b->shape->heads; h++)
+        gemm(GEMM_PLAIN, GEMM_PLAIN, t->rows, head_dim, t->keys, 1, b->s->s + (size_t)h * t->plane, t->stride,
+             v + h * head_dim, io->token_stride_v, 0, o + h * head_dim, width);
+    if (!b->l->has_value)
+        return;
+    for (int m = 0; m < b->l->count; m++) {
+        if (!b->l->member[m].encoding->value)
+            continue;
+        pe_context c = attention_context(b->l, m, b->shape, b->place, 0);
+        b->l->member[m].encoding->value(&c, t, b->s->s, o, width);
+    }
+}
+
+/* ds (=) gradient of the weights, then of the scores after the bias; dv +=. */
+static void attention_output_bwd(const attention_block *b)
+{
+    const pe_tile *t = &b->tile;
+    const attention_io *io = b->io;
+    int width = b->shape->width, head_dim = b->shape->head_dim;
+    size_t token = (size_t)io->start[b->sequence];
+    const real *d_o = io->d_o + (token + (size_t)t->row_begin) * (size_t)width;
+    const real *v = io->v + token * (size_t)io->token_stride_v;
+    real *dv = io->dv + token * (size_t)io->token_stride_v;
+    for (int h = 0; h < b->shape->heads; h++) {
+        const real *p = b->s->s + (size_t)h * t->plane;
+        gemm(GEMM_PLAIN, GEMM_TRANSPOSED, t->rows, t->keys, head_dim, 1, d_o + h * head_dim, width, v + h * head_dim,
+             io->token_stride_v, 0, b->s->ds + (size_t)h * t->plane, t->stride);
+        gemm(GEMM_TRANSPOSED, GEMM_PLAIN, t->keys, head_dim, t->rows, 1, p, t->stride, d_o + h * head_dim, width, 1,
+             dv + h * head_dim, io->token_stride_v);
+    }
+    for (int m = 0; m < b->l->count && b->l->has_value; m++)
+        if (b->l->member[m].encoding->value_bwd) {
+            pe_context c = attention_context(b->l, m, b->shape, b->place, 1);
+            b->l->member[m].encoding->value_bwd(&c, t, b->s->s, d_o, width, b->s->ds);
+        }
+    for (int h = 0; h < b->shape->heads; h++)
+        for (int r = 0; r < t->rows; r++) {
+            size_t row = (size_t)h * t->plane + (size_t)r * t->stride;
+            int visible = attention_visible(b, r);
+            vmath_softmax_bwd(b->s->s + row, b->s->ds + row, visible);
+            memset(b->s->ds + row + visible, 0, sizeof(real) * (size_t)(t->keys - visible));
+        }
+}
+
+static void attention_bias_collect(const attention_block *b)
+{
+    const pe_tile *t = &b->tile;
+    if (!b->l->has_bias)
+        return;
+    if (!b->vector_len) {
+        vmath_add(b->s->dbias, b->s->ds, (size_t)t->plane * (size_t)b->shape->heads);
+        return;
+    }
+    int stride = 2 * b->vector_len - 1;
+    for (int h = 0; h < b->shape->heads; h++)
+        for (int r = 0; r < t->rows; r++)
+            vmath_add(b->s->dvector + (size_t)h * stride + b->vector_len - 1 - (t->row_begin + r),
+                      b->s->ds + (size_t)h * t->plane + (size_t)r * t->stride, (size_t)attention_visible(b, r));
+}
+
+static void attention_scores_bwd(const attention_block *b)
+{
+    const pe_tile *t = &b->tile;
+    const attention_io *io = b->io;
+    size_t first = (size_t)io->start[b->sequence] * (size_t)io->token_stride_qk;
+    real *dq = io->dq + first + (size_t)t->row_begin * (size_t)io->token_stride_qk;
+    real *dk = io->dk + first;
+    for (int m = b->l->count - 1; m >= 0 && b->l->has_score; m--) {
+        const pe_descriptor *d = b->l->member[m].encoding;
+        if (!d->score_bwd)
+            continue;
+        pe_context c = attention_context(b->l, m, b->shape, b->place, 1);
+        pe_tile own = attention_member_tile(b, m);
+        pe_tile_grad g = { .dq = dq, .dk = dk, .dbias = d->reads_bias ? b->s->dbias : NULL,
+                           .dgate = d->gate ? io->dgate[m] + io->gate_at[m][b->sequence] : NULL };
+        d->score_bwd(&c, &own, b->s->save[m], b->s->ds, &g);
+    }
+    for (int h = 0; h < b->shape->heads; h++) {
+        const real *ds = b->s->ds + (size_t)h * t->plane;
+        int at = h * t->head_stride, dim = b->l->rotated_dim, stride = t->token_stride;
+        gemm(GEMM_PLAIN, GEMM_PLAIN, t->rows, dim, t->keys, t->scale, ds, t->stride, t->k + at, stride, 1, dq + at,
+             stride);
+        gemm(GEMM_TRANSPOSED, GEMM_PLAIN, t->keys, dim, t->rows, t->scale, ds, t->stride, t->q + at, stride, 1, dk + at,
+             stride);
+    }
+}
+
+static void attention_block_run(attention_block *b, int backward)
+{
+    attention_block_point(b);
+    attention_scores(b);
+    attention_weights(b);
+    if (!backward) {
+        attention_output(b);
+        return;
+    }
+    attention_output_bwd(b);
+    attention_bias_collect(b);
+    attention_scores_bwd(b);
+}
+
+/* ------------------------------------------------------------------------------------------------ all blocks */
+
+/* Gradient of the biases of one block, summed over the sequences that share its placement. */
+static void attention_bias_tile_bwd(const attention_block *b)
+{
+    for (int m = 0; m < b->l->count; m++) {
+        if (!b->l->member[m].encoding->bias_bwd)
+            continue;
+        pe_context c = attention_context(b->l, m, b->shape, b->place, 1);
+        b->l->member[m].encoding->bias_bwd(&c, &b->tile, b->s->dbias);
+    }
+}
+
+/* All sequences from n on that share sequence n's placement: the bias of a block is computed once for them. */
+static void attention_group(attention_block *b, int n, int backward)
+{
+    const attention_io *io = b->io;
+    b->place = io->place[n];
+    int step = attention_block_rows(b->shape, b->place->len);
+    int tiled = b->l->has_bias && !b->vector_len;
+    for (int row = 0; row < b->place->len; row += step) {
+        int rows = row + step <= b->place->len ? step : b->place->len - row;
+        b->tile = attention_tile(b->shape, b->place, row, rows);
+        if (tiled)
+            attention_bias_tile(b);
+        if (tiled && backward)
+            memset(b->s->dbias, 0, sizeof(real) * (size_t)b->tile.plane * (size_t)b->shape->heads);
+        for (int other = n; other < io->sequences; other++)
+            if (io->place[other] == b->place) {
+                b->sequence = other;
+                attention_block_run(b, backward);
+            }
+        if (tiled && backward)
+            attention_bias_tile_bwd(b);
+    }
+}
+
+static int attention_seen_before(const attention_io *io, int n)
+{
+    for (int before = 0; before < n; before++)
+        if (io->place[before] == io->place[n])
+            return 1;
+    return 0;
+}
+
+static void attention_all(const attention_layer *l, const pe_shape *shape, attention_scratch *s, const attention_io *io,
+                          int backward)
+{
+    const placement *longest = l->has_bias && l->bias_by_distance ? attention_longest(io) : NULL;
+    if (longest) {
+        attention_vector_fill(l, shape, s, longest);
+        if (backward)
+            memset(s->dvector, 0, sizeof(real) * (size_t)(2 * longest->len - 1) * (size_t)shape->heads);
+    }
+    for (int n = 0; n < io->sequences; n++) {
+        if (attention_seen_before(io, n))
+            continue;
+        attention_block b = { .l = l, .shape = shape, .s = s, .io = io,
+                              .vector_len = longest && io->place[n]->contiguous ? longest->len : 0 };
+        attention_group(&b, n, backward);
+    }
+    if (longest && backward)
+        attention_vector_grad(l, shape, s, longest);
+}
+
+void attention_forward(const attention_layer *l, const pe_shape *shape, attention_scratch *s, const attention_io *io)
+{
+    attention_all(l, shape, s, io, 0);
+}
+
+void attention_backward(const attention_layer *l, const pe_shape *shape, attention_scratch *s, const attention_io *io)
+{
+    attention_all(l, shape, s, io, 1);
+}

@@ -1,0 +1,86 @@
+/* attention.h - multi-head attention with the hooks of a stack, forward and backward, in blocks of rows.
+ *
+ * Memory grows with the length, never with its square: a block of rows is scored against all its keys (whole rows, so that
+ * score hooks can see them), used, and forgotten; the backward pass computes it again. A bias that is shift-invariant is
+ * asked for once as a vector over distance and sliced: row i, key j reads vector[j - i + len - 1].
+ */
+#ifndef ATTENTION_H
+#define ATTENTION_H
+
+#include "arena.h"
+#include "pe.h"
+#include "placement.h"
+#include "registry.h"
+
+/* One member of a layer's stack with its parameters. */
+typedef struct attention_member {
+    const pe_descriptor *encoding;
+    const void *options;
+    const real *theta[PE_PARAMS_MAX];
+    real *dtheta[PE_PARAMS_MAX];
+    size_t at[PE_PARAMS_MAX];     /* where each parameter stands in the model's flat block */
+    int params;
+} attention_member;
+
+typedef struct attention_layer {
+    int layer, pattern;           /* pattern: index of the stack in the layered_stack, for placement caches */
+    int count;
+    attention_member member[STACK_MEMBERS_MAX];
+    int rotating;                 /* index of the member that rotates; -1: none */
+    int rotated_dim;              /* reals per head in q and k afterwards */
+    int has_bias, has_score, has_value, has_gate;
+    int bias_by_distance;         /* 1: all biases are shift-invariant and nobody reads them */
+} attention_layer;
+
+/* Scratch for blocks of rows; one for a workspace. */
+typedef struct attention_scratch {
+    int max_len, rows_max;        /* longest sequence; most rows of a block */
+    size_t plane;                 /* reals of one head's block: rows_max * max_len rounded up */
+    real *s, *ds;                 /* [heads][plane] */
+    real *bias, *dbias;           /* [heads][plane], for biases that are not by distance */
+    real *vector, *dvector;       /* [heads][2 * max_len - 1], for biases by distance */
+    real *save[STACK_MEMBERS_MAX];
+} attention_scratch;
+
+/* The sequences of a batch as attention sees them. Sequence n: tokens start[n] .. start[n+1]-1. Rows of q, k and v are
+ * token_stride_qk (v: token_stride_v) reals apart, heads follow each other. Gradients have the same layout. */
+typedef struct attention_io {
+    int sequences;
+    const int *start;
+    const placement *const *place;   /* [sequences] */
+    real *q, *k;
+    int token_stride_qk;
+    const real *v;
+    int token_stride_v;
+    real *o;                         /* [tokens][width] */
+    real *const *gate;               /* [member] gate saves of all sequences, at gate[m] + gate_at[m][n] */
+    const size_t *const *gate_at;
+    /* backward only */
+    real *dq, *dk;                   /* += */
+    real *dv;                        /* += , stride token_stride_v */
+    const real *d_o;                 /* [tokens][width] */
+    real *const *dgate;              /* += */
+} attention_io;
+
+/* Rows of a block for sequences of this length: as many as keep a block near the second-level cache. */
+int attention_block_rows(const pe_shape *shape, int len);
+
+/* -1: no memory. layers[count]: those that will use it. */
+int attention_scratch_init(attention_scratch *s, arena *a, const pe_shape *shape, const attention_layer *layers,
+                           int count, int max_len, int training);
+
+/* q and k in place, all sequences. */
+void attention_rotate(const attention_layer *l, const pe_shape *shape, const attention_io *io);
+/* dq, dk: gradients of the rotated vectors on entry, of the projections on exit, in each head's first head_dim reals. */
+void attention_rotate_bwd(const attention_layer *l, const pe_shape *shape, const attention_io *io);
+
+/* o (=) attention of rotated q, k and v. */
+void attention_forward(const attention_layer *l, const pe_shape *shape, attention_scratch *s, const attention_io *io);
+/* dq, dk, dv, dgate and dtheta +=. */
+void attention_backward(const attention_layer *l, const pe_shape *shape, attention_scratch *s, const attention_io *io);
+
+/* A hook's context for one sequence. */
+pe_context attention_context(const attention_layer *l, int member, const pe_shape *shape, const placement *place,
+                             int backward);
+
+#endif

@@ -1,0 +1,62 @@
+/* evaluate.h - what trained weights are worth at each length.
+ *
+ * Evaluation is teacher-forced. For a causal network "every answer token is the arg-max" is the same event as "greedy decoding
+ * gives the whole answer", since what is decoded so far equals the answer so far; evaluate_decode shows it by decoding.
+ */
+#ifndef EVALUATE_H
+#define EVALUATE_H
+
+#include "config.h"
+#include "model.h"
+#include "run.h"
+#include "task.h"
+#include "train.h"
+
+typedef struct evaluation {
+    const run_config *config;
+    const task *task;
+    const model *model;
+    const pe_map *map;            /* of evaluation */
+    const void *map_options;
+    double reach;                 /* the largest position met in training */
+    const run_watch *watch;
+} evaluation;
+
+/* Appends the values of all bins to out. -1 with e set: no memory. ERROR_INTERRUPTED when watch->stop was seen. */
+int evaluate_all(const evaluation *v, run_result *out, error *e);
+
+/* Greedy decoding: tokens[0 .. prompt_len-1] is extended by arg-max tokens until there are `count`. Each step runs the whole
+ * prefix; the final length is made known to hooks that read it. work: an evaluation workspace for sequences of count
+ * tokens. */
+void evaluate_decode(const model *m, workspace *work, int *tokens, int prompt_len, int count, uint64_t seed);
+
+/* Mean of the losses of all tokens, however they were batched: sum / n; NAN for none. Perplexity is exp of it. */
+double evaluate_mean_loss(double sum, long n);
+
+/* Appends one value to a result. -1: no memory. */
+int evaluate_append(run_result *out, run_value v, error *e);
+
+/* Appends the mean loss at each of `count` positions: sum[i] / n[i]. -1: no memory. */
+int evaluate_positions(run_result *out, length_bin bin, const char *mode, int count, const double *sum, const long *n,
+                       error *e);
+
+/* evaluate_text.c: the same for language tasks, windows and sliding windows. */
+int evaluate_text_bin(const evaluation *v, length_bin bin, run_result *out, error *e);
+
+/* What windows a text of `count` tokens (count - 1 predictions) is scored in. Window i reads tokens begin .. begin+len-1 and
+ * scores its last `scored` predictions. Non-overlapping: stride = window. Every prediction is scored exactly once; the last
+ * window is shorter or moved back. Returns 0 when there are no more. */
+typedef struct text_window {
+    long begin;
+    int len, scored;
+} text_window;
+int evaluate_window(long count, int window, int stride, long i, text_window *out);
+
+/* Points shared by both kinds of task: is this length inside the definition, and what must be said of it? */
+typedef struct point_standing {
+    int undefined;
+    char flag[64];
+} point_standing;
+point_standing evaluate_standing(const evaluation *v, const double *pos, int len);
+
+#endif

@@ -1,0 +1,27 @@
+/* layers.h - the parts of the network that know no position: linear maps and normalisation, forward beside backward.
+ *
+ * Rows are tokens. Gradients of weights are accumulated; a NULL bias means that there is none.
+ */
+#ifndef LAYERS_H
+#define LAYERS_H
+
+#include "pe.h"
+
+/* y[rows][out] = x[rows][in] w^T + b; w: [out][in], b: [out]. add = 1: y += instead of y =. */
+void linear(const real *x, const real *w, const real *b, real *y, int rows, int in, int out, int add);
+
+/* dx[rows][in] (= or, with add, +=) dy w;  dw += dy^T x;  db += column sums of dy. dx, dw, db may be NULL. */
+void linear_bwd(const real *x, const real *w, const real *dy, real *dx, real *dw, real *db, int rows, int in, int out,
+                int add);
+
+enum { NORM_LAYER, NORM_RMS };
+
+/* Layer norm y = (x - mean) / sqrt(variance + 1e-5) * w + b, biased variance; or RMS norm y = x / sqrt(mean(x^2) + 1e-5) * w
+ * (b is not read). x, y: [rows][width]; keeps stats[rows][2] = {mean, 1/deviation} for the backward pass; y may not be x. */
+void norm(int kind, const real *x, const real *w, const real *b, real *y, real *stats, int rows, int width);
+
+/* dx += ; dw +=, db += (db NULL for RMS). */
+void norm_bwd(int kind, const real *x, const real *w, const real *stats, const real *dy, real *dx, real *dw, real *db,
+              int rows, int width);
+
+#endif

@@ -1,0 +1,138 @@
+/* model.h - the network: a decoder- or encoder-only transformer, pre-norm, with the hooks of its encodings.
+ *
+ *   h = token[id] (* sqrt(width) if asked) + embed hooks
+ *   each layer:  h += proj(attention(norm1(h)));  h += fc2(gelu(fc1(norm2(h))))
+ *   logits = head(norm_f(h)), at the scored tokens only
+ *
+ * Linear maps are y = W x + b, W: [out][in]; qkv.w: rows of q, then k, then v; head n owns rows n*head_dim ... of each.
+ * All parameters stand in one flat block, described by one table; gradients and Adam's moments have the same layout.
+ * Sequences of a batch may differ in length: tokens stand behind each other, there is no padding anywhere.
+ */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include <stdint.h>
+
+#include "arena.h"
+#include "attention.h"
+#include "config.h"
+#include "error.h"
+#include "placement.h"
+#include "registry.h"
+
+typedef struct model_param {
+    char name[96];            /* "layer0.qkv.w", "t5.table", "layer1.shaw.k" */
+    size_t offset;            /* in the flat block */
+    int rows, cols;           /* length = rows * cols; 1 row: a vector */
+    double mean, deviation;
+    pe_init init;
+    int matrix;               /* 1: weight matrix of a linear map */
+    const attention_member *owner; /* the encoding that it belongs to; NULL: the network's own */
+    int owner_layer, owner_index;  /* layer (-1: shared) and index in the owner's params */
+} model_param;
+
+/* Offsets of one layer's own parameters. */
+typedef struct model_layer {
+    size_t norm1_w, norm1_b, qkv_w, qkv_b, proj_w, proj_b, norm2_w, norm2_b, fc1_w, fc1_b, fc2_w, fc2_b;
+} model_layer;
+
+typedef struct model {
+    pe_shape shape;
+    int vocab, hidden;        /* hidden: of the MLP */
+    int norm_kind, gelu_exact, tied_head, share_layers, scale_embedding;
+    double init_deviation;
+    const layered_stack *stacks;
+    int params_count, params_room;
+    model_param *params;
+    size_t length;            /* reals in the flat block */
+    real *value, *grad;       /* [length]; grad NULL in a model that only evaluates */
+    size_t token, norm_f_w, norm_f_b, head_w, head_b;
+    model_layer *layer;       /* [layers] */
+    attention_layer *attention; /* [layers] */
+    attention_layer embed;    /* the distinct members with an embed hook, layer -1 */
+    double last_position;     /* the smallest of the stacks' */
+} model;
+
+/* Lays out parameters of a network for `vocab` tokens; stacks must have passed layered_check and outlive the model.
+ * train_tokens: tokens of the longest training sequence. training: with gradients. Values are zero until model_init. */
+int model_create(model *m, arena *a, const run_config *c, const layered_stack *stacks, int vocab, int train_tokens,
+                 int training, error *e);
+
+/* Start values. Each parameter has a stream of its own, named by (seed, its name): models that share a parameter start with
+ * the same values of it, whatever else they have. */
+void model_init(model *m, uint64_t seed);
+
+const model_param *model_find(const model *m, const char *name);
+static inline size_t model_param_length(const model_param *p)
+{
+    return (size_t)p->rows * (size_t)p->cols;
+}
+long model_encoding_parameters(const model *m);
+
+/* ------------------------------------------------------------------------------------------------ a batch */
+
+typedef struct batch {
+    int sequences;
+    const int *start;         /* [sequences + 1]; tokens of sequence n: start[n] .. start[n+1]-1 */
+    const int *input;         /* [tokens] */
+    const int *target;        /* [tokens]; TASK_NOT_SCORED (-1): not scored */
+    const double *given;      /* [tokens] positions that the task proposes, or NULL */
+    int total_len;            /* tokens that each sequence will have when complete, while decoding; 0: its own length */
+    uint64_t seed, map_index; /* stream of random position maps */
+    int first_sequence;       /* number of sequence 0 in the whole batch, when this is a part of it */
+    int training;
+} batch;
+
+/* Saved activations of one layer. */
+typedef struct layer_activations {
+    real *in;                 /* [tokens][width] residual stream at the layer's entry */
+    real *norm1, *stats1;     /* [tokens][width], [tokens][2] */
+    real *qkv;                /* [tokens][3 width] */
+    real *q, *k;              /* [tokens][heads * rotated_dim] when rotation widens, else NULL */
+    real *o;                  /* [tokens][width] */
+    real *mid;                /* [tokens][width] residual stream before the MLP */
+    real *norm2, *stats2;
+    real *fc1, *act;          /* [tokens][hidden] */
+    real *gate[STACK_MEMBERS_MAX];
+} layer_activations;
+
+/* Buffers for one pass over at most max_tokens tokens in at most max_sequences sequences of at most max_len tokens. */
+typedef struct workspace {
+    int max_sequences, max_tokens, max_len, training;
+    placements placements;
+    const placement **place;  /* [layers][max_sequences] */
+    attention_scratch scratch;
+    layer_activations *layer; /* [layers]; all the same buffers when not training */
+    size_t *gate_at[STACK_MEMBERS_MAX]; /* [max_sequences] */
+    real *h;                  /* [tokens][width] residual stream after the last layer */
+    int *scored;              /* [tokens] indices of the scored tokens */
+    int scored_count;
+    int head_rows;            /* rows of the buffers below */
+    real *head_in, *head_norm, *head_stats, *logits; /* [head_rows][...] */
+    /* training only */
+    real *dh, *dwork, *dhidden, *dqkv, *dq, *dk;
+    real *dgate[STACK_MEMBERS_MAX];
+} workspace;
+
+/* map, map_options: replace the stacks' own position map when map is not NULL. */
+int workspace_create(workspace *w, arena *a, const model *m, const pe_map *map, const void *map_options,
+                     int max_sequences, int max_tokens, int max_len, int training, error *e);
+
+/* The trunk: token ids to w->h. */
+void model_forward(const model *m, workspace *w, const batch *b);
+
+/* Head and loss over the scored tokens after model_forward: returns the sum of -log p(target) in nats. factor: what the
+ * gradient of each token's loss is multiplied by (1 / scored tokens of the whole step); used in training only. loss, guess:
+ * [tokens] per token (written at scored tokens only), or NULL. In training, w->logits holds d loss / d logits afterwards. */
+double model_loss(const model *m, workspace *w, const batch *b, double factor, double *loss, int *guess);
+
+/* After model_loss in training: grad += . */
+void model_backward(const model *m, workspace *w, const batch *b);
+
+/* Logits of token t after model_forward; out[vocab]. */
+void model_logits(const model *m, workspace *w, int t, real *out);
+
+/* The positions at which sequence n would stand, pos[len]. */
+void model_positions(const model *m, workspace *w, const batch *b, int n, int layer, double *pos);
+
+#endif

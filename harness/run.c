@@ -1,0 +1,131 @@
+#include "run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "evaluate.h"
+#include "gemm.h"
+#include "train.h"
+#include "vmath.h"
+
+const char *run_status_name(run_status s)
+{
+    static const char *const names[] = { "ok", "diverged", "failed", "interrupted" };
+    return names[s];
+}
+
+void run_result_free(run_result *out)
+{
+    for (int i = 0; i < out->positions_count; i++) {
+        free(out->positions[i].loss);
+        free(out->positions[i].n);
+    }
+    free(out->positions);
+    free(out->values);
+    free(out->curve);
+    *out = (run_result){ 0 };
+}
+
+/* Everything that lives as long as a run. */
+typedef struct run_session {
+    arena memory;
+    layered_stack stacks, eval_stacks;
+    task *task;
+    model model;
+    trainer trainer;
+} run_session;
+
+static void session_free(run_session *s)
+{
+    layered_free(&s->stacks);
+    layered_free(&s->eval_stacks);
+    if (s->task)
+        task_free(s->task);
+    arena_free(&s->memory);
+}
+
+static int session_lengths(const run_config *c, int *longest, error *e)
+{
+    length_bin bins[CONFIG_BINS_MAX];
+    int count = config_bins(c, bins, e);
+    if (count < 0)
+        return -1;
+    *longest = bins[count - 1].max_len > c->train.len ? bins[count - 1].max_len : c->train.len;
+    return 0;
+}
+
+static int session_open(run_session *s, const run_config *c, const registry *r, error *e)
+{
+    int longest;
+    char eval_encoding[CONFIG_EVAL_TEXT_MAX];
+    if (session_lengths(c, &longest, e) < 0 || config_eval_encoding(c, eval_encoding, sizeof eval_encoding, e) < 0 ||
+        layered_parse(r, c->encoding, &s->stacks, e) < 0 || layered_parse(r, eval_encoding, &s->eval_stacks, e) < 0)
+        return -1;
+    s->task = task_open(c->task, c->train.min_len < longest ? c->train.min_len : longest, longest, e);
+    if (!s->task)
+        return -1;
+    int train_tokens = task_tokens(s->task, c->train.len);
+    if (model_create(&s->model, &s->memory, c, &s->stacks, task_vocab(s->task), train_tokens, 1, e) < 0)
+        return -1;
+    model_init(&s->model, (uint64_t)c->seed);
+    return trainer_create(&s->trainer, &s->memory, c, s->task, &s->model, e);
+}
+
+static double run_clock(clockid_t which)
+{
+    struct timespec now;
+    clock_gettime(which, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void run_describe(const run_session *s, run_result *out)
+{
+    const char *digest = task_digest(s->task);
+    out->parameters = (long)s->model.length;
+    out->encoding_parameters = model_encoding_parameters(&s->model);
+    out->train_tokens_max = s->model.shape.train_len;
+    snprintf(out->corpus_digest, sizeof out->corpus_digest, "%s", digest ? digest : "");
+}
+
+static int run_evaluate(run_session *s, const run_config *c, const run_watch *watch, run_result *out, error *e)
+{
+    evaluation v = { .config = c, .task = s->task, .model = &s->model, .map = s->eval_stacks.pattern[0].map,
+                     .map_options = s->eval_stacks.pattern[0].map_options, .reach = s->trainer.reach, .watch = watch };
+    if (evaluate_all(&v, out, e) == 0)
+        return 0;
+    if (e->kind != ERROR_INTERRUPTED)
+        return -1;
+    error_clear(e);
+    out->status = RUN_INTERRUPTED;
+    return 0;
+}
+
+int run_execute(const run_config *c, const registry *r, const run_watch *watch, run_result *out, error *e)
+{
+    *out = (run_result){ 0 };
+    gemm_use_one_thread();
+    vmath_flush_subnormals();
+    run_session s = { .memory = { NULL, 0 } };
+    int failed = session_open(&s, c, r, e);
+    if (!failed) {
+        double begin = run_clock(CLOCK_MONOTONIC);
+        run_describe(&s, out);
+        failed = trainer_run(&s.trainer, watch, out, e);
+        out->map_reach = s.trainer.reach;
+        double trained = run_clock(CLOCK_MONOTONIC);
+        out->train_seconds = trained - begin;
+        if (!failed && out->status == RUN_OK)
+            failed = run_evaluate(&s, c, watch, out, e);
+        out->evaluate_seconds = run_clock(CLOCK_MONOTONIC) - trained;
+        out->cpu_seconds = run_clock(CLOCK_PROCESS_CPUTIME_ID);
+        struct rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        out->peak_bytes = usage.ru_maxrss * 1024L;
+        if (out->status == RUN_DIVERGED)
+            snprintf(out->message, sizeof out->message, "training diverged at step %d", out->status_step);
+    }
+    session_free(&s);
+    return failed;
+}

@@ -1,0 +1,66 @@
+/* train.h - from start values to trained weights: AdamW on a task's training stream, watched in distribution. */
+#ifndef TRAIN_H
+#define TRAIN_H
+
+#include "adamw.h"
+#include "config.h"
+#include "model.h"
+#include "run.h"
+#include "task.h"
+
+/* A batch with its own memory. */
+typedef struct batch_buffer {
+    int max_sequences, max_tokens;
+    int sequences;
+    int *start, *input, *target;
+    double *given;            /* what the task proposes, where it does */
+    int proposes;             /* 1: given holds the task's own positions */
+    int *answer_begin;        /* [sequences] */
+} batch_buffer;
+
+/* Room for max_sequences sequences of together at most max_tokens tokens. -1: no memory. */
+int batch_buffer_create(batch_buffer *b, arena *a, int max_sequences, int max_tokens);
+void batch_buffer_clear(batch_buffer *b);
+/* Draws one sequence of the task to the end of the buffer. Returns 1 if it could be shared with another stream. */
+int batch_buffer_draw(batch_buffer *b, const task *t, task_stream stream, uint64_t seed, uint64_t index, uint32_t item,
+                      int len);
+/* Sequences first .. first+count-1 of the buffer as the network reads them. */
+batch batch_buffer_part(const batch_buffer *b, int first, int count, uint64_t seed, uint64_t map_index, int training,
+                        int *start);
+
+/* The length of item `item` of step `index`: uniform over min_len .. max_len. */
+int train_length(uint64_t seed, uint64_t index, uint32_t item, int min_len, int max_len);
+
+/* The learning rate of step 0 .. steps-1: linear warm-up, then the schedule from lr down to lr * min_lr at the last step. */
+double train_rate(const run_config *c, int step);
+
+typedef struct trainer {
+    const run_config *config;
+    const task *task;
+    model *model;
+    adamw optimiser;
+    workspace work;           /* of one part of a batch */
+    workspace check;          /* of validation */
+    batch_buffer data, check_data;
+    int *part_start;
+    int part_tokens;          /* most tokens of a part */
+    real *best;               /* weights with the best validation loss so far, when they are to be selected */
+    double best_loss, best_exact;
+    int best_step;
+    double reach;             /* the largest position met so far */
+} trainer;
+
+int trainer_create(trainer *t, arena *a, const run_config *c, const task *what, model *m, error *e);
+
+/* One step: draws batch `step`, adds up the gradients of its parts and updates. Returns the mean loss over the scored tokens,
+ * in nats; *norm: the gradient's before clipping. Not finite: nothing was updated. */
+double trainer_step(trainer *t, int step, double *norm);
+
+/* Exact match and mean loss of the current weights on the validation stream at training lengths. */
+void trainer_validate(trainer *t, double *exact, double *loss);
+
+/* All steps, with validation, early stop, selection. Fills the training part of out; status RUN_OK, RUN_DIVERGED or
+ * RUN_INTERRUPTED. -1 with e set: no memory. */
+int trainer_run(trainer *t, const run_watch *watch, run_result *out, error *e);
+
+#endif

@@ -1,0 +1,37 @@
+/* vmath.h - element-wise mathematics over rows, written so that the compiler vectorises it.
+ *
+ * exp and tanh are polynomials in the product (a scalar libm call costs 10 to 50 times as much an element) and libm's
+ * in the double twin, which so checks them. Sums are taken in several lanes: equal on one machine from run to run, and
+ * within rounding of each other between kernel levels.
+ */
+#ifndef VMATH_H
+#define VMATH_H
+
+#include "pe.h"
+
+/* Subnormals become 0 on this thread, in arithmetic and as inputs: late in training they would make steps many times
+ * slower. Call once for each run. */
+void vmath_flush_subnormals(void);
+
+/* p[0..n-1] = softmax(s[0..n-1]); s may be p. -INFINITY gives exactly 0. At least one s is finite. */
+void vmath_softmax(const real *s, real *p, int n);
+
+/* Backward of softmax in place: ds[j] = p[j] * (ds[j] - sum_l p[l] ds[l]). */
+void vmath_softmax_bwd(const real *p, real *ds, int n);
+
+/* -log softmax(s)[target] in double; gradient: g = (softmax(s) - onehot(target)) * factor; g may be s,
+ * or NULL. */
+double vmath_cross_entropy(const real *s, int n, int target, real factor, real *g);
+
+/* y = gelu(x), tanh form 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) or exact form 0.5 x (1 + erf(x / sqrt 2)). */
+void vmath_gelu(const real *x, real *y, size_t n, int exact);
+/* dx (=) dy * gelu'(x); dx may be dy. */
+void vmath_gelu_bwd(const real *x, const real *dy, real *dx, size_t n, int exact);
+
+real vmath_dot(const real *a, const real *b, int n);
+void vmath_add(real *y, const real *x, size_t n);                 /* y += x */
+void vmath_axpy(real *y, real factor, const real *x, size_t n);   /* y += factor x */
+double vmath_sum_squares(const real *x, size_t n);                /* in double: cannot overflow where the floats do not */
+int vmath_argmax(const real *x, int n);                           /* the first of equals */
+
+#endif
