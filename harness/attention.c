@@ -106,6 +106,11 @@ void attention_rotate_bwd(const attention_layer *l, const pe_shape *shape, const
 
 /* ------------------------------------------------------------------------------------------------ bias by distance */
 
+static real attention_scale(const pe_shape *shape)
+{
+    return (real)(1 / sqrt((double)shape->head_dim));
+}
+
 /* The longest placement with consecutive positions, or NULL: shift invariance makes its vector serve all such. */
 static const placement *attention_longest(const attention_io *io)
 {
@@ -122,8 +127,10 @@ static void attention_vector_rows(const attention_layer *l, const pe_shape *shap
                                   int stride, int backward)
 {
     int len = place->len;
-    pe_tile last = { .row_begin = len - 1, .rows = 1, .keys = len, .stride = stride, .plane = stride };
-    pe_tile first = { .row_begin = 0, .rows = 1, .keys = len, .stride = stride, .plane = stride };
+    pe_tile last = { .row_begin = len - 1, .rows = 1, .keys = len, .stride = stride, .plane = stride,
+                     .scale = attention_scale(shape) };
+    pe_tile first = last;
+    first.row_begin = 0;
     for (int m = 0; m < l->count; m++) {
         const pe_descriptor *d = l->member[m].encoding;
         pe_context c = attention_context(l, m, shape, place, backward);
@@ -180,7 +187,7 @@ static pe_tile attention_tile(const pe_shape *shape, const placement *place, int
 {
     int keys = shape->causal ? row_begin + rows : place->len;
     return (pe_tile){ .row_begin = row_begin, .rows = rows, .keys = keys, .stride = keys, .plane = rows * keys,
-                      .scale = (real)(1 / sqrt((double)shape->head_dim)) };
+                      .scale = attention_scale(shape) };
 }
 
 static void attention_block_point(attention_block *b)
@@ -381,7 +388,7 @@ static void attention_group(attention_block *b, int n, int backward)
 {
     const attention_io *io = b->io;
     b->place = io->place[n];
-    int step = attention_block_rows(b->shape, b->place->len);
+    int step = b->s->block_rows ? b->s->block_rows : attention_block_rows(b->shape, b->place->len);
     int tiled = b->l->has_bias && !b->vector_len;
     for (int row = 0; row < b->place->len; row += step) {
         int rows = row + step <= b->place->len ? step : b->place->len - row;

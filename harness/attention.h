@@ -35,6 +35,7 @@ typedef struct attention_layer {
 /* Scratch for blocks of rows; one for a workspace. */
 typedef struct attention_scratch {
     int max_len, rows_max;        /* longest sequence; most rows of a block */
+    int block_rows;               /* rows of a block, at most rows_max; 0: as attention_block_rows says */
     size_t plane;                 /* reals of one head's block: rows_max * max_len rounded up */
     real *s, *ds;                 /* [heads][plane] */
     real *bias, *dbias;           /* [heads][plane], for biases that are not by distance */
