@@ -78,9 +78,10 @@ typedef struct pe_tile {
     int keys;                  /* causal: row_begin + rows; else len */
     int stride;                /* >= keys */
     int plane;                 /* >= rows * stride */
-    const real *q;             /* (r, h) at q + r*token_stride + h*head_stride, [rotated_dim]; after rotate. NULL in bias */
-    const real *k;             /* (j, h) at k + j*token_stride + h*head_stride, [rotated_dim]; after rotate. NULL in bias */
+    /* After rotate; (r, h) at q + r*token_stride + h*head_stride, (j, h) likewise in k, [rotated_dim]. NULL in bias. */
+    const real *q, *k;
     int token_stride, head_stride;
+    int rotated_dim;           /* reals of each head in q and k: head_dim unless the stack's rotation widens them */
     real scale;                /* what q.k was multiplied by: 1/sqrt(head_dim) */
     const real *gate;          /* what this member's gate hook saved for the whole sequence; NULL without one */
     const real *bias;          /* sum of the stack's biases for this tile, if this member has reads_bias; else NULL */
@@ -105,7 +106,7 @@ typedef struct pe_param {
     double mean, deviation;
     pe_init init;
     int per_layer;             /* 1: each layer has its own; 0: one, shared by all layers */
-    int per_position;          /* 1: row t belongs to position t alone, so positions never met in training stay untrained */
+    int per_position;          /* 1: a row belongs to one position; not met in training, it stays as it was */
 } pe_param;
 
 enum { PE_PARAMS_MAX = 8 };
@@ -145,7 +146,8 @@ typedef struct pe_descriptor {
     int reads_bias;             /* 1: score wants tile->bias */
     const pe_option *options;   /* ends with a NULL name; NULL: no options */
     size_t options_size;        /* sizeof the options struct; 0: none */
-    const char *const *examples;/* option strings besides the default that check, speed, docs and tests run; NULL-ended */
+    /* Option strings besides the default that check, speed, docs and tests run; NULL-ended. */
+    const char *const *examples;
 
     /* Optional. Refuses options that do not fit each other or the shape (odd head_dim for a rotation). Returns 0, or -1
      * with one sentence in message. Runs at parse time, before anything is allocated. */
@@ -154,16 +156,19 @@ typedef struct pe_descriptor {
     /* Optional; absent: no parameters. Fills out[0 .. n-1], returns n <= PE_PARAMS_MAX. */
     int (*params)(const void *options, const pe_shape *shape, pe_param *out);
 
-    /* Optional. Overwrites start values that are not random (slopes, frequencies). values: [rows][cols] of parameter i. */
+    /* Optional. Overwrites start values that are not random (slopes, frequencies). values: [rows][cols] of
+     * parameter i. */
     void (*init)(const pe_context *c, int i, real *values);
 
-    /* Optional; absent: infinite. The largest position that has a meaning. The host records points past it as undefined. */
+    /* Optional; absent: infinite. The largest position that has a meaning; the host records points past it as
+     * undefined. */
     double (*last_position)(const void *options, const pe_shape *shape);
 
     /* Optional; absent: all 0. Reads c->shape, options, len, total_len only. */
     void (*sizes)(const pe_context *c, int rows, int keys, pe_sizes *out);
 
-    /* Optional. Writes cache (=) from c->pos, total_len, options; c->cache and theta are not yet set. Called when positions change. */
+    /* Optional. Writes cache (=) from c->pos, total_len, options; c->cache and theta are not yet set. Called when
+     * positions change. */
     void (*prepare)(const pe_context *c, void *cache);
 
     /* Optional; absent: head_dim. Reals per head that rotate leaves in q and k (PoPE doubles them). */
@@ -227,7 +232,7 @@ typedef struct pe_map {
     const pe_option *options;
     size_t options_size;
     const char *const *examples;
-    int gives_meaning;         /* 1: chosen to give points past the definition a meaning; they are drawn hollow under its name */
+    int gives_meaning;         /* 1: made to give points past the definition a meaning; they are drawn hollow */
     int needs_given;           /* 1: only works with tasks that propose positions */
 
     /* Optional, as in pe_descriptor; max_len: the longest sequence that will be asked for. */
@@ -243,8 +248,8 @@ typedef struct pe_map {
 /* ------------------------------------------------------------------------------------------------ plug-ins */
 
 /* A plug-in is a shared object that exports this record as data, so that the host can refuse a foreign layout before
- * any of the plug-in's code runs. Build the source twice into one object file each, once with -DPE_REAL_DOUBLE, and link
- * both: the product reads pe_plugin_f32, `posbench check` reads pe_plugin_f64 from its double-precision twin. */
+ * any of the plug-in's code runs. Build the source into two object files, one with -DPE_REAL_DOUBLE, and link both: the
+ * product reads pe_plugin_f32, `posbench check` reads pe_plugin_f64 from its double-precision twin. */
 typedef struct pe_plugin {
     int abi;
     size_t real_size;

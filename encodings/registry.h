@@ -17,8 +17,8 @@ typedef struct registry registry;
 registry *registry_new(error *e);
 void registry_free(registry *r);
 
-/* Adds what a plug-in exports. Refused, before any of its code is called and with both versions in the message: a missing
- * symbol, another abi, another size of real, a struct of another size, a name that is taken. */
+/* Adds what a plug-in exports. Refused, before any of its code is called and with both versions in the message: a
+ * missing symbol, another abi, another size of real, a struct of another size, a name that is taken. */
 int registry_load_plugin(registry *r, const char *path, error *e);
 
 int registry_encoding_count(const registry *r);
@@ -30,30 +30,40 @@ const pe_map *registry_map(const registry *r, int i);
 const pe_descriptor *registry_find_encoding(const registry *r, const char *name, error *e);
 const pe_map *registry_find_map(const registry *r, const char *name, error *e);
 
-enum { STACK_MEMBERS_MAX = 8 };
+enum {
+    STACK_MEMBERS_MAX = 8,
+    STACK_TEXT_MAX = 4096 /* every parsed stack and layered list prints into this many characters */
+};
 
 typedef struct stack_member {
     const pe_descriptor *encoding;
-    void *options;                 /* encoding->options_size bytes; owned by the stack; NULL when 0 */
+    void *options; /* encoding->options_size bytes; owned by the stack; NULL when 0 */
 } stack_member;
 
 typedef struct pe_stack {
     int count;
     stack_member member[STACK_MEMBERS_MAX];
-    const pe_map *map;             /* never NULL: identity when none was written */
+    const pe_map *map; /* never NULL: identity when none was written */
     void *map_options;
 } pe_stack;
 
-/* Parses one stack. On failure nothing is left to free. ERROR_USAGE. */
+/* Parses one stack. White space around tokens means nothing. On failure nothing is left to free. ERROR_USAGE. */
 int stack_parse(const registry *r, const char *text, pe_stack *out, error *e);
 void stack_free(pe_stack *s);
 
-/* The one canonical text: members in their order, options that differ from defaults only, `@map` unless identity. */
-void stack_print(const pe_stack *s, char *text, size_t size);
+/* Puts another position map, "clamp(limit=63)", in the place of the stack's own; the stack is unchanged on failure. */
+int stack_set_map(const registry *r, pe_stack *s, const char *text, error *e);
+
+/* The one canonical text: members in their order, options that differ from defaults only, `@map` unless identity.
+ * Returns the length of the whole text, as snprintf does. */
+int stack_print(const pe_stack *s, char *text, size_t size);
+/* The two halves of it: the members alone, and "@map" alone (empty for identity). */
+int stack_print_members(const pe_stack *s, char *text, size_t size);
+int stack_print_map(const pe_stack *s, char *text, size_t size);
 
 /* Everything that can be refused before a run starts: a member without meaning under this mask, options against the
- * shape, two members that rotate, the same member twice, a map against the lengths. max_len: the longest sequence that
- * will be asked for. Messages name the member. */
+ * shape, two members that rotate, the same member twice, a map against the lengths, training positions past the last
+ * that has a meaning. max_len: the longest sequence that will be asked for. Messages name the member. ERROR_USAGE. */
 int stack_check(const pe_stack *s, const pe_shape *shape, int max_len, error *e);
 
 /* The smallest last_position of the members. */
@@ -62,16 +72,19 @@ double stack_last_position(const pe_stack *s, const pe_shape *shape);
 /* The claims that hold for the whole stack: those that all members make. */
 unsigned stack_claims(const pe_stack *s);
 
-/* One stack for each layer. "[a,b]" with fewer stacks than layers repeats; layers must be a multiple of the count. A text
- * without brackets is the same stack everywhere. The map must be the same in all: positions are one per token. */
+/* One stack for each layer. "[a,b]" with fewer stacks than layers repeats; layers must be a multiple of the count. A
+ * text without brackets is the same stack everywhere. The map must be the same in all, since positions are one per
+ * token: "[a,b]@m" is "[a@m,b@m]", and the canonical form of it. A pattern that repeats itself prints once: [a,b,a,b]
+ * as [a,b]. */
 typedef struct layered_stack {
-    int count;                     /* of distinct entries in the pattern */
-    pe_stack *pattern;             /* [count]; layer l uses pattern[l % count] */
+    int count;         /* of distinct entries in the pattern */
+    pe_stack *pattern; /* [count]; layer l uses pattern[l % count] */
 } layered_stack;
 
 int layered_parse(const registry *r, const char *text, layered_stack *out, error *e);
 void layered_free(layered_stack *s);
-void layered_print(const layered_stack *s, char *text, size_t size);
+int layered_set_map(const registry *r, layered_stack *s, const char *text, error *e);
+int layered_print(const layered_stack *s, char *text, size_t size);
 int layered_check(const layered_stack *s, const pe_shape *shape, int max_len, error *e);
 static inline const pe_stack *layered_at(const layered_stack *s, int layer)
 {

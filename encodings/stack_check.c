@@ -1,0 +1,108 @@
+/* stack_check.c - what can be said about a stack before anything runs. */
+#include "registry.h"
+
+#include <stdlib.h>
+
+static int stack_check_member(const stack_member *m, const pe_shape *shape, error *e)
+{
+    const pe_descriptor *d = m->encoding;
+    if (d->causal_only && !shape->causal)
+        return error_set(e, ERROR_USAGE, "%s has no meaning without a causal mask", d->name);
+    char message[512] = "";
+    if (d->check && d->check(m->options, shape, message, sizeof message) != 0)
+        return error_set(e, ERROR_USAGE, "%s: %s", d->name, message);
+    return 0;
+}
+
+static int stack_check_pair(const pe_descriptor *a, const pe_descriptor *b, error *e)
+{
+    if (a == b)
+        return error_set(e, ERROR_USAGE, "%s stands twice in the stack", a->name);
+    if (a->rotate && b->rotate)
+        return error_set(e, ERROR_USAGE, "%s and %s both rotate q and k; a stack has room for one that does", a->name,
+                         b->name);
+    return 0;
+}
+
+/* Where the last token of a sequence of `len` training tokens may stand at most. Random maps are asked with the largest
+ * numbers they can be handed. Returns 0, or -1 when memory is short. */
+static int stack_farthest(const pe_stack *s, const pe_shape *shape, int len, double *farthest, error *e)
+{
+    pe_map_context c = {.options = s->map_options,
+                        .len = len,
+                        .total_len = len,
+                        .train_len = shape->train_len,
+                        .training = 1,
+                        .last_position = stack_last_position(s, shape)};
+    size_t draws = 0, scratch = 0;
+    if (s->map->needs)
+        s->map->needs(&c, &draws, &scratch);
+    double *memory = calloc((size_t)len + draws + scratch, sizeof *memory);
+    if (!memory)
+        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    double *pos = memory, *uniform = memory + len;
+    for (size_t i = 0; i < draws; i++)
+        uniform[i] = nextafter(1.0, 0.0);
+    c.uniform = uniform;
+    c.scratch = uniform + draws;
+    s->map->place(&c, pos);
+    *farthest = pos[len - 1];
+    free(memory);
+    return 0;
+}
+
+/* Training past a table would read rows that do not exist. Maps that take positions from the task are left to whoever
+ * knows the task. */
+static int stack_check_training(const pe_stack *s, const pe_shape *shape, error *e)
+{
+    if (s->map->needs_given || shape->train_len < 1)
+        return 0;
+    double farthest = 0;
+    if (stack_farthest(s, shape, shape->train_len, &farthest, e) != 0)
+        return -1;
+    for (int i = 0; i < s->count; i++) {
+        const pe_descriptor *d = s->member[i].encoding;
+        double last = d->last_position ? d->last_position(s->member[i].options, shape) : INFINITY;
+        if (farthest > last)
+            return error_set(
+                e, ERROR_USAGE,
+                "%s: a training sequence of %d tokens reaches position %g (map %s), but the last that has a meaning "
+                "is %g: its usable length is %g",
+                d->name, shape->train_len, farthest, s->map->name, last, floor(last) + 1);
+    }
+    return 0;
+}
+
+int stack_check(const pe_stack *s, const pe_shape *shape, int max_len, error *e)
+{
+    for (int i = 0; i < s->count; i++) {
+        if (stack_check_member(&s->member[i], shape, e) != 0)
+            return -1;
+        for (int j = 0; j < i; j++)
+            if (stack_check_pair(s->member[j].encoding, s->member[i].encoding, e) != 0)
+                return -1;
+    }
+    char message[512] = "";
+    if (s->map->check && s->map->check(s->map_options, shape->train_len, max_len, message, sizeof message) != 0)
+        return error_set(e, ERROR_USAGE, "%s: %s", s->map->name, message);
+    return stack_check_training(s, shape, e);
+}
+
+double stack_last_position(const pe_stack *s, const pe_shape *shape)
+{
+    double last = INFINITY;
+    for (int i = 0; i < s->count; i++) {
+        const pe_descriptor *d = s->member[i].encoding;
+        if (d->last_position)
+            last = fmin(last, d->last_position(s->member[i].options, shape));
+    }
+    return last;
+}
+
+unsigned stack_claims(const pe_stack *s)
+{
+    unsigned claims = ~0u;
+    for (int i = 0; i < s->count; i++)
+        claims &= s->member[i].encoding->claims;
+    return claims;
+}
