@@ -1,5 +1,6 @@
 #include "adamw.h"
 
+#include "clones.h"
 #include "vmath.h"
 
 int adamw_create(adamw *o, arena *a, const model *m, const run_config *c, error *e)
@@ -26,7 +27,7 @@ int adamw_decays(const adamw *o, const model_param *p)
 }
 
 /* Plain arrays and factors only, so that the loop vectorises. */
-static void adamw_step(real *restrict w, const real *restrict g, real *restrict first, real *restrict second, size_t n,
+CLONES static void adamw_step(real *restrict w, const real *restrict g, real *restrict first, real *restrict second, size_t n,
                        real keep, real scale, real beta1, real beta2, real rate, real inverse_root, real epsilon)
 {
     for (size_t i = 0; i < n; i++) {

@@ -27,20 +27,20 @@ typedef struct run_config {
         int width, layers, heads, mlp; /* mlp: hidden width as a multiple of width */
         int norm, gelu;
         int causal, tied_head, share_layers;
-        int scale_embedding;    /* token vectors times sqrt(width) */
-        double init_deviation;  /* of all matrices and the token table */
+        int scale_embedding;   /* token vectors times sqrt(width) */
+        double init_deviation; /* of all matrices and the token table */
     } model;
     struct {
-        int min_len, len;       /* task lengths, uniform in between, one for each sequence */
-        int steps, batch;       /* batch: sequences in a step */
-        double lr, min_lr;      /* min_lr: what the schedule ends at, as a share of lr */
+        int min_len, len;  /* task lengths, uniform in between, one for each sequence */
+        int steps, batch;  /* batch: sequences in a step */
+        double lr, min_lr; /* min_lr: what the schedule ends at, as a share of lr */
         int warmup, schedule;
         double weight_decay;
-        int decay;              /* which parameters shrink */
+        int decay; /* which parameters shrink */
         double clip, beta1, beta2, epsilon;
-        int check_every;        /* steps between validations in distribution; 0: only at the end */
-        double stop_at;         /* stops once validation exact match reaches this; 0: never */
-        int select;             /* the last step's weights, or the best in distribution */
+        int check_every; /* steps between validations in distribution; 0: only at the end */
+        double stop_at;  /* stops once validation exact match reaches this; 0: never */
+        int select;      /* the last step's weights, or the best in distribution */
     } train;
     struct {
         pe_list ratios;         /* test lengths as multiples of train.len */
@@ -55,14 +55,36 @@ typedef struct run_config {
 
 extern const pe_option config_rows[];
 
+/* The row of that name, or NULL with e set to the nearest name. It knows the other words of the field: learning_rate is
+ * lr. */
+const pe_option *config_row(const char *name, error *e);
+
+/* The row's name that a word means ("learning_rate" -> "train.lr", "model.lr" -> "train.lr"), or the nearest one, or
+ * NULL. more[count] are further words that may be meant (a spec's own keys); such a word is returned as it is. */
+const char *config_suggest(const char *word, const char *const *more, int count);
+
 void config_defaults(run_config *c);
 
 /* Sets "model.width" to "64". Unknown names and values out of bounds are ERROR_USAGE with the nearest name. */
 int config_set(run_config *c, const char *name, const char *value, error *e);
 
-/* Brings encoding, task and eval.map to canonical text and refuses what cannot run together: heads that do not divide
- * width, a stack without meaning here, lengths in the wrong order, min_lr above 1 and so on. */
+/* Brings one row that is a text or a list (encoding, task, eval.map, eval.bins, eval.ratios) to its canonical form and
+ * refuses what is wrong with it whatever the rest says: an unknown encoding, a malformed range. Other rows: nothing. */
+int config_canonical(run_config *c, const char *name, const registry *r, error *e);
+
+/* Brings encoding, task, eval.map, eval.ratios and eval.bins to canonical text, puts numbers where `auto` stands, and
+ * refuses what cannot run: heads that do not divide width, a stack without meaning here, lengths in the wrong order and
+ * so on. A length at which an encoding has no value is no error: the run records that point as undefined. Messages
+ * begin with the row's name. No file is read: a corpus that is missing is found when the run opens its task. */
 int config_check(run_config *c, const registry *r, error *e);
+
+/* The same; on failure *row is the name of the row to blame and the message does not repeat it. */
+int config_check_row(run_config *c, const registry *r, const char **row, error *e);
+
+/* The encoding as it is evaluated: with eval.map in place of its own map when there is one. After config_check a text
+ * of CONFIG_EVAL_TEXT_MAX always suffices. */
+enum { CONFIG_EVAL_TEXT_MAX = 4096 };
+int config_eval_encoding(const run_config *c, char *text, size_t size, error *e);
 
 /* The canonical text: "format=1\n" and one line "name=value\n" for each row that differs from its default, in table
  * order. A default may therefore never change without a new format number. Returns the length. */
@@ -76,10 +98,11 @@ enum { CONFIG_KEY_SIZE = 65, CONFIG_TEXT_MAX = 16384 };
 /* SHA-256 (OpenSSL) of the canonical text, in hex. */
 void config_key(const run_config *c, char key[CONFIG_KEY_SIZE]);
 
-/* The ranges of lengths that are tested, from ratios or bins, in ascending order. Returns their number, or -1. */
+/* The ranges of lengths that are tested, from ratios (rounded to whole lengths) or bins, in ascending order. Ranges
+ * that overlap and ratios that round to the same length are refused. Returns their number, or -1. */
 typedef struct length_bin {
     int min_len, max_len;
-    double ratio;               /* max_len / train.len */
+    double ratio; /* max_len / train.len */
 } length_bin;
 enum { CONFIG_BINS_MAX = 64 };
 int config_bins(const run_config *c, length_bin out[CONFIG_BINS_MAX], error *e);

@@ -1,5 +1,6 @@
 #include "layers.h"
 
+#include "clones.h"
 #include "gemm.h"
 #include "vmath.h"
 
@@ -30,7 +31,7 @@ void linear_bwd(const real *x, const real *w, const real *dy, real *dx, real *dw
             vmath_add(db, dy + (size_t)i * out, (size_t)out);
 }
 
-static void norm_row(int kind, const real *x, const real *w, const real *b, real *y, real *stats, int width)
+CLONES_INLINE void norm_row(int kind, const real *x, const real *w, const real *b, real *y, real *stats, int width)
 {
     real mean = 0, variance = 0;
     if (kind == NORM_LAYER) {
@@ -53,14 +54,14 @@ static void norm_row(int kind, const real *x, const real *w, const real *b, real
             y[j] = x[j] * inverse * w[j];
 }
 
-void norm(int kind, const real *x, const real *w, const real *b, real *y, real *stats, int rows, int width)
+CLONES void norm(int kind, const real *x, const real *w, const real *b, real *y, real *stats, int rows, int width)
 {
     for (int i = 0; i < rows; i++)
         norm_row(kind, x + (size_t)i * width, w, b, y + (size_t)i * width, stats + 2 * (size_t)i, width);
 }
 
 /* With z = (x - mean) * inverse and g = dy * w:  dx = inverse * (g - mean(g) - z * mean(g z));  RMS: no mean(g). */
-static void norm_row_bwd(int kind, const real *x, const real *w, const real *stats, const real *dy, real *dx, real *dw,
+CLONES_INLINE void norm_row_bwd(int kind, const real *x, const real *w, const real *stats, const real *dy, real *dx, real *dw,
                          real *db, int width)
 {
     real mean = stats[0], inverse = stats[1], sum_g = 0, sum_gz = 0;
@@ -82,7 +83,7 @@ static void norm_row_bwd(int kind, const real *x, const real *w, const real *sta
             db[j] += dy[j];
 }
 
-void norm_bwd(int kind, const real *x, const real *w, const real *stats, const real *dy, real *dx, real *dw, real *db,
+CLONES void norm_bwd(int kind, const real *x, const real *w, const real *stats, const real *dy, real *dx, real *dw, real *db,
               int rows, int width)
 {
     for (int i = 0; i < rows; i++)

@@ -19,17 +19,39 @@ typedef struct host_facts {
 } host_facts;
 void host_facts_read(host_facts *h);
 
-/* Builds the JSON (schema "posbench-record/1"): key, config (full, nested as in a spec), canonical, status, parameters,
- * data, selection, training, evaluation, per_position; then "cost" and "host", which alone differ between two runs of the
- * same command on one machine. NaN becomes null. Numbers print alike in every locale. The caller owns it. */
+/* Builds the JSON. The keys, in this order; every one is always there, NaN and absent values are null:
+ *
+ *   "schema": "posbench-record/1"
+ *   "key": SHA-256 of "canonical" (hex)          "canonical": what config_print writes
+ *   "config": {"encoding", "task", "seed", "model": {...}, "train": {...}, "eval": {...}}   as in a spec, all rows
+ *   "status": "ok" | "diverged" | "failed" | "interrupted"      "status_step": int      "message": string or null
+ *   "parameters": {"total": int, "encoding": int}
+ *   "data": {"train_tokens_max": int, "tokens_seen": int, "map_reach": number, "corpus_sha256": string or null}
+ *   "selection": {"rule": "last" | "best", "step": int, "fitted": bool, "fit_score": number}
+ *   "training": [{"step", "loss", "lr", "grad_norm", "validation_exact", "validation_loss"}, ...]
+ *   "evaluation": [{"min_len", "max_len", "ratio", "metric", "mode", "value", "n", "status",
+ *                   "flag": string or null}, ...]
+ *   "per_position": [{"min_len", "max_len", "ratio", "mode", "loss": [number, ...], "n": [int, ...]}, ...]
+ *   "cost": {"train_seconds", "evaluate_seconds", "cpu_seconds", "peak_bytes": int}
+ *   "host": {"version", "compiler", "flags", "kernel", "cpu", "host", "cores": int}
+ *
+ * "cost" and "host" alone differ between two runs of the same command on one machine. The caller owns the value. */
 json_t *record_json(const run_config *c, const run_result *r, const host_facts *h);
 
-/* Writes to a temporary file beside `path`, fsyncs it, renames it, fsyncs the folder. On failure (disk full) the old file
- * is intact, the temporary one is gone, and e names the path and the system's reason. */
-int record_write(const char *path, const json_t *record, error *e);
-int file_write_atomic(const char *path, const void *data, size_t size, error *e); /* what record_write uses; CSV, reports too */
+/* The bytes of a JSON value as records are written: the order of keys as built, numbers in their shortest exact form
+ * with '.' whatever the locale, one line for each row of a table. malloc'ed, NUL-ended; NULL when memory is short. */
+char *record_text(const json_t *value, size_t *size);
 
-/* Reads and validates one record (schema, key = hash of canonical). */
+/* Writes to a temporary file beside `path`, fsyncs it, renames it, fsyncs the folder. On failure (disk full) the old
+ * file is intact, the temporary one is gone, and e names the path and the system's reason. */
+int record_write(const char *path, const json_t *record, error *e);
+
+/* What record_write uses; for CSV files and reports too. The temporary file is "<path>.tmp.<pid>". A symbolic link is
+ * written through, not replaced; what is no regular file (a terminal, a pipe, /dev/full) is written to directly. */
+int file_write_atomic(const char *path, const void *data, size_t size, error *e);
+
+/* Reads and validates one record: complete JSON, this schema, every section with its type, key = hash of canonical.
+ * NULL with e set, which names the path. The caller owns it. */
 json_t *record_read(const char *path, error *e);
 
 #endif

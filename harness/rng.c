@@ -4,7 +4,7 @@
 
 #include <Random123/philox.h>
 
-static uint64_t rng_mix(uint64_t x)
+uint64_t rng_mix(uint64_t x)
 {
     x ^= x >> 33; /* the finaliser of MurmurHash3: every input bit reaches every output bit */
     x *= 0xff51afd7ed558ccdULL;
@@ -19,17 +19,25 @@ static uint64_t rng_mix(uint64_t x)
 rng rng_stream(uint64_t seed, rng_purpose purpose, uint64_t index, uint32_t item)
 {
     uint64_t key = rng_mix(seed * 0x9e3779b97f4a7c15ULL + (uint64_t)purpose);
-    rng r = { .key = { (uint32_t)key, (uint32_t)(key >> 32) },
-              .counter = { 0, item, (uint32_t)index, (uint32_t)(index >> 32) },
-              .used = 4 };
+    rng r = {.key = {(uint32_t)key, (uint32_t)(key >> 32)},
+             .counter = {0, item, (uint32_t)index, (uint32_t)(index >> 32)},
+             .used = 4};
     return r;
+}
+
+rng rng_second(const rng *r)
+{
+    rng second = *r;
+    second.counter[0] += 1u << 31;
+    second.used = 4;
+    return second;
 }
 
 uint32_t rng_u32(rng *r)
 {
     if (r->used == 4) {
-        philox4x32_ctr_t counter = { { r->counter[0], r->counter[1], r->counter[2], r->counter[3] } };
-        philox4x32_key_t key = { { r->key[0], r->key[1] } };
+        philox4x32_ctr_t counter = {{r->counter[0], r->counter[1], r->counter[2], r->counter[3]}};
+        philox4x32_key_t key = {{r->key[0], r->key[1]}};
         philox4x32_ctr_t block = philox4x32(counter, key);
         for (int i = 0; i < 4; i++)
             r->block[i] = block.v[i];

@@ -28,11 +28,18 @@ typedef struct rng {
 
 rng rng_stream(uint64_t seed, rng_purpose purpose, uint64_t index, uint32_t item);
 
+/* A second generator of the same name that shares no number with r: it begins 2^31 blocks further on. r must be fresh
+ * from rng_stream, and neither may draw 2^33 words. */
+rng rng_second(const rng *r);
+
 uint32_t rng_u32(rng *r);
 uint64_t rng_u64(rng *r);
 uint32_t rng_below(rng *r, uint32_t n); /* uniform over 0 .. n-1, exactly; n >= 1 */
 double rng_uniform(rng *r);             /* [0,1), 53 bits */
 double rng_normal(rng *r);              /* Box-Muller, the cosine branch */
+
+/* One to one, and every bit of x reaches every bit of the result. 0 stays 0. */
+uint64_t rng_mix(uint64_t x);
 
 /* A 64-bit hash of text, for the index of a stream. */
 uint64_t rng_hash(const char *text);

@@ -1,4 +1,21 @@
-/* spec.h - an experiment as text: a YAML file that spans a grid of runs. */
+/* spec.h - an experiment as text: a YAML file that spans a grid of runs.
+ *
+ *   name: mine                       the results folder; without it the file's name
+ *   title: What is asked
+ *   baseline: a                      one of the encodings, drawn in every figure
+ *   encoding: [a, b(n=2)+c, [a, b]]  required; an inner list is one stack for each layer
+ *   task: [t, "u(n=2,m=3)"]          required; quotes where commas stand inside [ ]
+ *   seeds: 5                         1 to 5; or seed: [3, 7]
+ *   model: {width: 64}               the rows of config_rows by section, here or as model.width: 64
+ *   train: {lr: [1e-3, 1e-4]}        a list where a scalar may stand is an axis of the grid
+ *   eval: {ratios: [1, 2, 4]}        one value; a list of lists is an axis
+ *   overrides:                       in order, the last match wins; `when` looks at the grid's values only
+ *     - {when: {task: t, encoding: [a, b]}, set: {train: {lr: 3e-4}}}
+ *   x-anything: &base {...}          a place for anchors; <<: *base merges, own keys win
+ *
+ * A value that stands twice in one list is refused. Runs that become alike otherwise (an override that fixes what the
+ * grid varies) are merged: the first stays.
+ */
 #ifndef SPEC_H
 #define SPEC_H
 
@@ -7,17 +24,17 @@
 #include "registry.h"
 
 typedef struct spec {
-    char name[128];        /* "name:" of the file, or its file name without .yaml */
-    char title[256];       /* "title:", may be empty */
+    char name[128];             /* "name:" of the file, or its file name without .yaml */
+    char title[256];            /* "title:", may be empty */
     char baseline[PE_TEXT_MAX]; /* "baseline:", canonical; empty: none */
     int count;
-    run_config *runs;      /* [count], checked, canonical, no two alike; seeds innermost so that partial sweeps are useful */
+    run_config *runs; /* [count], checked, canonical, no two alike; seeds innermost so that partial sweeps are useful */
 } spec;
 
 /* Reads and checks the whole file. All faults are found in one go: e->message then holds one block for each,
  * "file:line:column: error: unknown key 'learing_rate'; did you mean 'lr'?" followed by the source line and a caret.
- * Nothing is left to free on failure. `only` (may be NULL) is "key=value,key=value" on config rows and filters the grid;
- * a filter that matches nothing is an error. */
+ * Nothing is left to free on failure. `only` (may be NULL) is "key=value,key=value" on config rows and filters the
+ * grid; a filter that matches nothing is an error. */
 int spec_load(const char *path, const registry *r, const char *only, spec *out, error *e);
 void spec_free(spec *s);
 

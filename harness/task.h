@@ -1,8 +1,8 @@
 /* task.h - the contract of a task: it makes token sequences and says which tokens are scored. It knows no model.
  *
- * A task is one file that ends in one `const task_descriptor`, plus one line in task_list.h. It includes this header and
- * rng.h only. Lengths here are the task's own (symbols to copy, numbers to sort, tokens of text); `tokens` turns them into
- * the tokens that the network sees.
+ * A task is one file that ends in one `const task_descriptor`, plus one line in task_list.h. It includes this header
+ * only (and system headers). Lengths here are the task's own (symbols to copy, numbers to sort, tokens of text);
+ * `tokens` turns them into the tokens that the network sees.
  */
 #ifndef TASK_H
 #define TASK_H
@@ -16,12 +16,13 @@
 enum { TASK_NOT_SCORED = -1 };
 
 /* One sequence, teacher-forced: the network reads input[0..count-1] and is scored where target[t] is not
- * TASK_NOT_SCORED; target[t] is the token that follows input[t]. Buffers belong to the caller, [tokens(len)] each. */
+ * TASK_NOT_SCORED; target[t] is what it should say after input[t]. Scoring goes by index, never by a token's value:
+ * batches are ragged and there is no pad token. Buffers belong to the caller, [tokens(len)] each. */
 typedef struct task_sample {
     int count;           /* tokens (=) */
     int *input;
     int *target;
-    double *position;    /* [count] positions that the task proposes (=), or NULL when the caller wants none */
+    double *position;    /* [count] what the task proposes, else 0, 1, 2 ... (=); NULL: the caller wants none */
     int answer_begin;    /* the first scored index (=), for decoding; -1: the task has no answer to decode */
 } task_sample;
 
@@ -40,24 +41,31 @@ typedef struct task_descriptor {
     const char *format;      /* an example, as tokens: "BOS b a SEP b a EOS" */
     const char *notes;
     task_kind kind;
-    int causal_only;         /* 1: has no meaning in a bidirectional network */
+    int causal_only;         /* 1: has no meaning in a bidirectional network: it would see the answer in the input */
+    int proposes_positions;  /* 1: sample writes out->position when that is not NULL; 0: task_draw does, 0, 1, 2 ... */
     const pe_option *options;
     size_t options_size;
 
-    /* Refuses options and lengths that do not fit. 0, or -1 with one sentence in message. */
+    /* Optional. Refuses options and lengths (1 <= min_len <= max_len) that do not fit. 0, or -1 with one sentence in
+     * message. */
     int (*check)(const void *options, int min_len, int max_len, char *message, size_t size);
     int (*vocab)(const void *options, int max_len);
     int (*tokens)(const void *options, int len);
-    /* Expected token accuracy and exact match of the best guess that ignores the input, in [0,1]. */
-    double (*chance_token)(const void *options, int len);
-    double (*chance_exact)(const void *options, int len);
+    /* Expected token accuracy and exact match of the best fixed guess, which knows the length and ignores the input, in
+     * [0,1]. NAN where a file would have to be read: state is NULL in a task that was parsed only. Language tasks have
+     * no exact match: NULL. */
+    double (*chance_token)(const void *options, const void *state, int len);
+    double (*chance_exact)(const void *options, const void *state, int len);
 
-    /* Optional: reads files into *state. state_free releases it. */
-    int (*state_new)(const void *options, void **state, error *e);
+    /* Optional: makes *state for lengths up to max_len: reads files, builds tables. state_free releases it. */
+    int (*state_new)(const void *options, int max_len, void **state, error *e);
     void (*state_free)(void *state);
 
-    /* Answer tasks: one instance of exactly this length (=). All randomness comes from r. */
-    void (*sample)(const void *options, const void *state, rng *r, int len, task_sample *out);
+    /* Answer tasks: one instance of exactly this length (=). All randomness comes from the two generators. A task whose
+     * instances are not equally likely takes from `kind` what weighs them (how many zeros) and from `rest` everything
+     * else (where they stand): a draw on the wrong side is repeated with the same kind, so that the split does not bend
+     * the distribution. Without this, 000..0 would be a third of the test items at one length and absent at another. */
+    void (*sample)(const void *options, const void *state, rng *kind, rng *rest, int len, task_sample *out);
 
     /* Language tasks instead: a window drawn at random from the stream's own part of the text. */
     void (*window)(const void *options, const void *state, task_stream stream, rng *r, int len, task_sample *out);
@@ -66,6 +74,27 @@ typedef struct task_descriptor {
     /* Optional. SHA-256 (hex) of what was read, for the record. */
     const char *(*digest)(const void *state);
 } task_descriptor;
+
+/* ------------------------------------------------------------------------------------------------ for writing tasks */
+
+enum { TASK_SYMBOLS_MAX = 32768 }; /* of an alphabet that task_distinct draws from */
+
+/* Tokens that frame an answer; by custom they follow the symbols. */
+typedef struct task_frame {
+    int bos, sep, eos;
+} task_frame;
+
+/* Completes "BOS x SEP y EOS" when x stands in input[1 .. prompt_len] and y from input[prompt_len+2] on: writes BOS and
+ * SEP, count, targets and answer_begin. y and EOS are scored, answer_len + 1 targets, of which SEP predicts the first.
+ * EOS is a target only, so the sequence is prompt_len + answer_len + 2 tokens. */
+void task_complete(task_frame frame, int prompt_len, int answer_len, task_sample *out);
+
+/* out[0 .. k-1] = k different values of first .. first+n-1 in random order, each ordered choice equally likely.
+ * 0 <= k <= n <= TASK_SYMBOLS_MAX. */
+void task_distinct(rng *r, int n, int k, int first, int *out);
+
+/* The chance of guessing a random arrangement of k of n symbols: 1 / (n (n-1) ... (n-k+1)). */
+double task_chance_arrangement(int n, int k);
 
 /* ------------------------------------------------------------------------------------------------ the task's user */
 
@@ -76,6 +105,9 @@ const task_descriptor *task_at(int i);
 task *task_open(const char *text, int min_len, int max_len, error *e);
 /* Parses and checks only: no file is read. */
 int task_check(const char *text, int min_len, int max_len, error *e);
+/* As task_open, but reads no file: for questions about lengths, vocabulary and options before a run. task_draw and
+ * task_text are not for it. The caller frees it with task_free. */
+task *task_parse(const char *text, int min_len, int max_len, error *e);
 /* The one canonical text of it. */
 int task_canonical(const char *text, char *out, size_t size, error *e);
 void task_free(task *t);
@@ -89,11 +121,13 @@ double task_chance_exact(const task *t, int len);
 const char *task_digest(const task *t);                       /* NULL: nothing was read */
 const unsigned char *task_text(const task *t, task_stream s, long *count); /* language tasks */
 
-/* Draws one sequence of a stream. Streams cannot overlap: for answer tasks every instance belongs to one side by a hash of
- * its input tokens (one in eight is held out: half of those for validation, half for test), and a draw is repeated until
- * it lies on the right side. Where the space of short instances is so small that no side is found after 256 draws, the
- * last draw is taken and *shared is set to 1. Numbers come from (seed, stream, index, item) alone, so equal arguments
- * give equal sequences whatever encoding is trained. Language tasks: the sides are separate stretches of the text. */
+/* Draws one sequence of a stream. Streams cannot overlap: for answer tasks every instance belongs to one side by a hash
+ * of its input tokens (one in eight is held out: half of those for validation, half for test), and a draw is repeated
+ * until it lies on the right side. Where the space of short instances is so small that no side is found after 256
+ * draws, the last draw is taken and *shared is set to 1: other streams may meet it too. A held-out draw with 0 is one
+ * that training does not meet. Numbers come from (seed, stream, index, item) alone, so equal arguments give equal
+ * sequences whatever encoding is trained. Language tasks: the sides are separate stretches of the text. `shared` may be
+ * NULL. */
 void task_draw(const task *t, task_stream stream, uint64_t seed, uint64_t index, uint32_t item, int len,
                task_sample *out, int *shared);
 

@@ -2,17 +2,11 @@
 
 #include <stdint.h>
 
+#include "clones.h"
+
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
-
-/* One body, compiled for each level and chosen at load time. Sanitizers start too late for the chooser. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define VMATH_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define VMATH_KERNEL
-#endif
-#define VMATH_INLINE static inline __attribute__((always_inline))
 
 void vmath_flush_subnormals(void)
 {
@@ -27,26 +21,26 @@ void vmath_flush_subnormals(void)
 
 #if defined(PE_REAL_DOUBLE)
 
-VMATH_INLINE real vmath_exp(real x)
+CLONES_INLINE real vmath_exp(real x)
 {
     return exp(x);
 }
 
-VMATH_INLINE real vmath_tanh(real x)
+CLONES_INLINE real vmath_tanh(real x)
 {
     return tanh(x);
 }
 
 #else
 
-VMATH_INLINE float vmath_of_bits(uint32_t bits)
+CLONES_INLINE float vmath_of_bits(uint32_t bits)
 {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-VMATH_INLINE uint32_t vmath_bits(float x)
+CLONES_INLINE uint32_t vmath_bits(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -56,7 +50,7 @@ VMATH_INLINE uint32_t vmath_bits(float x)
 /* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low
  * bits (which any value-changing optimisation would break). ln 2 is subtracted in two parts, so that r is exact. The polynomial
  * is the Taylor series to r^7, whose rest is below 2^-27. Below -87 the result is 0, above 88 it is held at exp(88). */
-VMATH_INLINE float vmath_exp(float x)
+CLONES_INLINE float vmath_exp(float x)
 {
     const float shift = 12582912.0f, low = -87.0f, high = 88.0f;
     float c = x < low ? low : x;
@@ -78,14 +72,14 @@ VMATH_INLINE float vmath_exp(float x)
 }
 
 /* tanh(x) = 1 - 2 / (exp(2x) + 1): its absolute error is that of exp's, which is what GELU needs. */
-VMATH_INLINE float vmath_tanh(float x)
+CLONES_INLINE float vmath_tanh(float x)
 {
     return 1.0f - 2.0f / (vmath_exp(2.0f * x) + 1.0f);
 }
 
 #endif
 
-VMATH_INLINE real vmath_max(const real *s, int n)
+CLONES_INLINE real vmath_max(const real *s, int n)
 {
     real top = s[0];
 #pragma omp simd reduction(max : top)
@@ -94,7 +88,7 @@ VMATH_INLINE real vmath_max(const real *s, int n)
     return top;
 }
 
-VMATH_KERNEL void vmath_softmax(const real *s, real *p, int n)
+CLONES void vmath_softmax(const real *s, real *p, int n)
 {
     real top = vmath_max(s, n), sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -108,7 +102,7 @@ VMATH_KERNEL void vmath_softmax(const real *s, real *p, int n)
         p[j] *= factor;
 }
 
-VMATH_KERNEL void vmath_softmax_bwd(const real *p, real *ds, int n)
+CLONES void vmath_softmax_bwd(const real *p, real *ds, int n)
 {
     real mean = 0;
 #pragma omp simd reduction(+ : mean)
@@ -118,7 +112,7 @@ VMATH_KERNEL void vmath_softmax_bwd(const real *p, real *ds, int n)
         ds[j] = p[j] * (ds[j] - mean);
 }
 
-VMATH_KERNEL double vmath_cross_entropy(const real *s, int n, int target, real factor, real *g)
+CLONES double vmath_cross_entropy(const real *s, int n, int target, real factor, real *g)
 {
     real top = vmath_max(s, n), sum = 0, own = s[target]; /* read before g, which may be s, is written */
     if (g) {
@@ -143,7 +137,7 @@ VMATH_KERNEL double vmath_cross_entropy(const real *s, int n, int target, real f
 #define GELU_SLOPE ((real)0.79788456080286535588) /* sqrt(2/pi) */
 #define GELU_CUBE ((real)0.044715)
 
-VMATH_INLINE real vmath_erf(real x)
+CLONES_INLINE real vmath_erf(real x)
 {
 #if defined(PE_REAL_DOUBLE)
     return erf(x);
@@ -158,7 +152,7 @@ static void gelu_exact(const real *x, real *y, size_t n)
         y[i] = (real)0.5 * x[i] * (1 + vmath_erf(x[i] * (real)0.70710678118654752440));
 }
 
-VMATH_KERNEL static void gelu_tanh(const real *restrict x, real *restrict y, size_t n)
+CLONES static void gelu_tanh(const real *restrict x, real *restrict y, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         real v = x[i];
@@ -185,7 +179,7 @@ static void gelu_exact_bwd(const real *x, const real *dy, real *dx, size_t n)
     }
 }
 
-VMATH_KERNEL static void gelu_tanh_bwd(const real *x, const real *dy, real *dx, size_t n)
+CLONES static void gelu_tanh_bwd(const real *x, const real *dy, real *dx, size_t n)
 {
 #pragma omp simd
     for (size_t i = 0; i < n; i++) {
@@ -204,7 +198,7 @@ void vmath_gelu_bwd(const real *x, const real *dy, real *dx, size_t n, int exact
         gelu_tanh_bwd(x, dy, dx, n);
 }
 
-VMATH_KERNEL real vmath_dot(const real *a, const real *b, int n)
+CLONES real vmath_dot(const real *a, const real *b, int n)
 {
     real sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -213,19 +207,19 @@ VMATH_KERNEL real vmath_dot(const real *a, const real *b, int n)
     return sum;
 }
 
-VMATH_KERNEL void vmath_add(real *restrict y, const real *restrict x, size_t n)
+CLONES void vmath_add(real *restrict y, const real *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] += x[i];
 }
 
-VMATH_KERNEL void vmath_axpy(real *restrict y, real factor, const real *restrict x, size_t n)
+CLONES void vmath_axpy(real *restrict y, real factor, const real *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] += factor * x[i];
 }
 
-VMATH_KERNEL double vmath_sum_squares(const real *x, size_t n)
+CLONES double vmath_sum_squares(const real *x, size_t n)
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)

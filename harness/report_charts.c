@@ -1,0 +1,204 @@
+/* report_charts.c - two figures that have one row for each method: how far it holds, and its mean rank. */
+#include "report_figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+
+enum { CHART_CHARACTER = 7, CHART_ROW = 30, CHART_TOP = 60, CHART_HEADING = 52, CHART_LINE = 22 };
+
+/* Room for the longest name at the left of a chart, px. */
+static int chart_names_width(const report_view *v)
+{
+    size_t most = 0;
+    for (int m = 0; m < v->methods; m++)
+        most = strlen(v->method[m].label) > most ? strlen(v->method[m].label) : most;
+    int width = 24 + CHART_CHARACTER * (int)most;
+    return width < 420 ? width : 420;
+}
+
+/* ------------------------------------------------------------------------------------------------ how far it holds */
+
+/* One line of a column's heading, with an ellipsis where it is longer than CHART_LINE characters. */
+static void chart_heading_line(buffer *out, const char *text, size_t length)
+{
+    if (length == 0)
+        return;
+    buffer_add(out, out->length > 0 ? "\n" : "");
+    size_t kept = length;
+    if (kept > CHART_LINE)
+        for (kept = CHART_LINE - 1; kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80;)
+            kept--; /* not within a character */
+    buffer_bytes(out, text, kept);
+    if (kept < length)
+        buffer_add(out, "\342\200\246");
+}
+
+/* Columns in the heat table, one for each primary panel: the task's name, its options, the mode, each in a line. */
+static void chart_heading(const report_view *v, const view_panel *p, buffer *out)
+{
+    char *title = report_panel_title(v, p);
+    const char *name = title ? title : p->task;
+    size_t length = strcspn(name, "(,");
+    const char *rest = name + length + (name[length] == ',' ? 2 : 0);
+    chart_heading_line(out, name, length);
+    chart_heading_line(out, rest, strlen(rest));
+    if (strcmp(p->mode, "teacher_forced") != 0)
+        chart_heading_line(out, p->mode, strlen(p->mode));
+    free(title);
+}
+
+static int chart_widest_line(const char *text)
+{
+    int widest = 0;
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        end = text + strcspn(text, "\n");
+        widest = (int)(end - text) > widest ? (int)(end - text) : widest;
+    }
+    return widest;
+}
+
+static double chart_most(const report_view *v)
+{
+    double most = 1;
+    for (int i = 0; i < v->panels; i++)
+        for (int l = 0; l < v->panel[i].lengths; l++)
+            most = fmax(most, v->panel[i].length[l].ratio);
+    return most;
+}
+
+double report_reach_share(const report_view *v, const view_reach *reach)
+{
+    double most = chart_most(v);
+    if (isnan(reach->ratio) || !reach->learned)
+        return 0;
+    return most > 1 ? log(fmax(reach->ratio, 1)) / log(most) : 0;
+}
+
+void report_reach_text(const view_reach *reach, int ran, buffer *out)
+{
+    char ratio[VIEW_RATIO_MAX];
+    if (!ran || isnan(reach->ratio)) {
+        buffer_add(out, ran ? "\342\200\223" : ""); /* en dash: nothing to keep in distribution */
+        return;
+    }
+    view_ratio_text(reach->ratio, ratio);
+    buffer_format(out, "%s%s%s", reach->is_last ? "\342\211\245 " : "", ratio, reach->learned ? "" : " *");
+}
+
+static void chart_reach_cell(const report_view *v, const view_panel *p, int method, int column, buffer *b)
+{
+    view_reach reach = view_reach_of(p, method);
+    double share = report_reach_share(v, &reach);
+    buffer title = BUFFER_INIT, text = BUFFER_INIT;
+    chart_heading(v, p, &title);
+    report_reach_text(&reach, view_ran(p, method), &text);
+    tsv_text(b, v->method[method].label);
+    tsv_text(b, buffer_text(&title));
+    tsv_integer(b, column);
+    tsv_integer(b, v->methods - method);
+    tsv_number(b, reach.ratio);
+    tsv_integer(b, (long)palette_ramp(share));
+    tsv_integer(b, (long)palette_ramp_text(share));
+    tsv_text(b, buffer_text(&text));
+    tsv_end(b);
+    buffer_free(&title);
+    buffer_free(&text);
+}
+
+int report_reach_write(const report_view *v, const char *dir, report_figures *out, error *e)
+{
+    buffer b = BUFFER_INIT;
+    int columns = 0, widest = 0;
+    buffer_add(&b, "method\ttask\tcolumn\trow\tratio\tcolour\ttext_colour\ttext\n");
+    for (int i = 0; i < v->panels; i++) {
+        const view_panel *p = &v->panel[i];
+        if (!p->primary || p->home < 0)
+            continue;
+        buffer title = BUFFER_INIT;
+        chart_heading(v, p, &title);
+        widest = chart_widest_line(buffer_text(&title)) > widest ? chart_widest_line(buffer_text(&title)) : widest;
+        buffer_free(&title);
+        columns++;
+        for (int m = 0; m < v->methods; m++)
+            chart_reach_cell(v, p, m, columns, &b);
+    }
+    int cell = widest * CHART_CHARACTER + 16 > 104 ? widest * CHART_CHARACTER + 16 : 104, left = chart_names_width(v);
+    figure_chart c = {.width = left + columns * cell + 16,
+                      .height = CHART_TOP + CHART_HEADING + v->methods * CHART_ROW + 12,
+                      .left = left,
+                      .right = 16,
+                      .bottom = 12,
+                      .top = CHART_TOP + CHART_HEADING,
+                      .x_low = 0.5,
+                      .x_high = columns + 0.5,
+                      .y_low = 0.5,
+                      .y_high = v->methods + 0.5,
+                      .title = "How far it holds",
+                      .subtitle = "longest multiple of the training length that keeps 90 % of the score",
+                      .x_title = ""};
+    if (c.width < 560)
+        c.right = 16 + 560 - c.width, c.width = 560; /* room for the heading */
+    int status = 0;
+    if (columns > 0) {
+        out->first[REPORT_REACH] = out->count;
+        if (!report_figure_add(out, "reach", "reach.gp", c.title, e) || figure_chart_write(&c, &b, dir, "reach", e) < 0)
+            status = -1;
+    }
+    buffer_free(&b);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ ranks */
+
+static void chart_rank_row(const report_view *v, int method, buffer *b)
+{
+    const view_method *m = &v->method[method];
+    buffer text = BUFFER_INIT;
+    buffer_fixed(&text, m->rank, 2);
+    tsv_text(b, m->label);
+    tsv_integer(b, v->methods - method);
+    tsv_number(b, m->rank);
+    tsv_number(b, m->rank_low);
+    tsv_number(b, m->rank_high);
+    tsv_integer(b, (long)palette_rgb(m->style.colour, 0));
+    tsv_integer(b, palette_point(&m->style, 0));
+    tsv_text(b, buffer_text(&text));
+    tsv_end(b);
+    buffer_free(&text);
+}
+
+int report_ranks_write(const report_view *v, const char *dir, report_figures *out, error *e)
+{
+    if (v->ranked_tasks == 0 || v->ranked_seeds == 0)
+        return 0;
+    buffer b = BUFFER_INIT, subtitle = BUFFER_INIT;
+    buffer_add(&b, "method\trow\trank\tlow\thigh\tcolour\tpoint\ttext\n");
+    for (int m = 0; m < v->methods; m++)
+        chart_rank_row(v, m, &b);
+    buffer_format(&subtitle, "past the training length, over %d task%s and %d seed%s; 1 is best", v->ranked_tasks,
+                  v->ranked_tasks == 1 ? "" : "s", v->ranked_seeds, v->ranked_seeds == 1 ? "" : "s");
+    figure_chart c = {.width = 680,
+                      .height = CHART_TOP + v->methods * CHART_ROW + 50,
+                      .left = chart_names_width(v),
+                      .right = 56,
+                      .bottom = 50,
+                      .top = CHART_TOP,
+                      .x_low = 0.8,
+                      .x_high = v->methods + 0.2,
+                      .y_low = 0.4,
+                      .y_high = v->methods + 0.6,
+                      .title = "Mean rank",
+                      .subtitle = buffer_text(&subtitle),
+                      .x_title = "mean rank"};
+    out->first[REPORT_RANKS] = out->count;
+    int status = 0;
+    if (!report_figure_add(out, "ranks", "ranks.gp", c.title, e) || figure_chart_write(&c, &b, dir, "ranks", e) < 0)
+        status = -1;
+    buffer_free(&b);
+    buffer_free(&subtitle);
+    return status;
+}

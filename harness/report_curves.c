@@ -1,0 +1,223 @@
+/* report_curves.c - figures of many values: loss by position in long texts, and training loss by step. Neighbouring
+ * values are averaged until a curve has at most CURVE_BINS, and runs that differ in the seed alone are averaged into
+ * one curve. */
+#include "report_figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CURVE_BINS = 100 };
+
+/* Sums of one curve: value of bin b is sum[b] / n[b]. */
+typedef struct curve_sum {
+    double sum[CURVE_BINS];
+    int n[CURVE_BINS];
+} curve_sum;
+
+static void curve_add(curve_sum *c, double x, double x_most, double value)
+{
+    if (!isfinite(value) || x_most <= 0)
+        return;
+    int bin = (int)(x / x_most * CURVE_BINS);
+    bin = bin < 0 ? 0 : bin >= CURVE_BINS ? CURVE_BINS - 1 : bin;
+    c->sum[bin] += value;
+    c->n[bin]++;
+}
+
+/* A run that is shorter than there are bins leaves some empty: these are left out rather than drawn as gaps. */
+static int curve_finish(const curve_sum *c, double x_most, const view_method *m, figure_panel *out)
+{
+    int last = CURVE_BINS - 1, filled = 0;
+    while (last >= 0 && c->n[last] == 0)
+        last--;
+    for (int b = 0; b <= last; b++)
+        filled += c->n[b] > 0;
+    if (filled == 0)
+        return 0;
+    figure_curve *curve = figure_add_curve(out, m->label, m->style, filled);
+    if (!curve)
+        return -1;
+    curve->bare = 1;
+    for (int b = 0, i = 0; b <= last; b++)
+        if (c->n[b] > 0)
+            curve->point[i++] =
+                (figure_point){.x = x_most * (b + 0.5) / CURVE_BINS, .y = c->sum[b] / c->n[b], .low = NAN, .high = NAN};
+    return 0;
+}
+
+static int curve_same_task(const run_record *a, const run_record *b)
+{
+    return strcmp(a->config.task, b->config.task) == 0 && a->config.train.len == b->config.train.len;
+}
+
+static int curve_is_of(const report_view *v, const run_record *run, int method)
+{
+    return strcmp(run->label, v->method[method].label) == 0;
+}
+
+/* The first run of each task and training length, in the records' order; the array ends with -1. The caller frees it.
+ */
+static int *curve_tasks(const report_view *v)
+{
+    int *task = calloc((size_t)v->runs.count + 1, sizeof *task), tasks = 0;
+    for (int i = 0; task && i < v->runs.count; i++) {
+        int known = 0;
+        for (int t = 0; t < tasks; t++)
+            known |= curve_same_task(&v->runs.run[task[t]], &v->runs.run[i]);
+        if (!known)
+            task[tasks++] = i;
+    }
+    if (task)
+        task[tasks] = -1;
+    return task;
+}
+
+/* ------------------------------------------------------------------------------------------------ loss by position */
+
+static double curve_number(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static int curve_has_numbers(const json_t *loss)
+{
+    for (size_t t = 0; t < json_array_size(loss); t++)
+        if (json_is_number(json_array_get(loss, t)))
+            return 1;
+    return 0;
+}
+
+/* The losses of the longest sequences of this mode that have any; NULL: none. */
+static const json_t *positions_longest(const run_record *run, const char *mode)
+{
+    const json_t *row, *longest = NULL;
+    size_t at;
+    json_array_foreach(json_object_get(run->record, "per_position"), at, row)
+    {
+        const char *its = json_string_value(json_object_get(row, "mode"));
+        const json_t *loss = json_object_get(row, "loss");
+        if (its && strcmp(its, mode) == 0 && curve_has_numbers(loss) &&
+            json_array_size(loss) > json_array_size(longest))
+            longest = loss;
+    }
+    return longest;
+}
+
+static int positions_add_method(const report_view *v, const run_record *first, const char *mode, double most,
+                                int method, figure_panel *out)
+{
+    curve_sum c = {0};
+    for (int i = 0; i < v->runs.count; i++) {
+        const run_record *run = &v->runs.run[i];
+        if (!run->ok || !curve_same_task(first, run) || !curve_is_of(v, run, method))
+            continue;
+        const json_t *loss = positions_longest(run, mode);
+        for (size_t t = 0; t < json_array_size(loss); t++)
+            curve_add(&c, (double)t, most, curve_number(json_array_get(loss, t)));
+    }
+    return curve_finish(&c, most, &v->method[method], out);
+}
+
+static int positions_panel(const report_view *v, const run_record *first, const char *mode, figure *f)
+{
+    double most = 0;
+    for (int i = 0; i < v->runs.count; i++)
+        if (v->runs.run[i].ok && curve_same_task(first, &v->runs.run[i]))
+            most = fmax(most, (double)json_array_size(positions_longest(&v->runs.run[i], mode)));
+    if (most == 0)
+        return 0;
+    figure_panel *p = &f->panel[f->panels++];
+    buffer subtitle = BUFFER_INIT;
+    buffer_format(&subtitle, "loss by position, nats per token, %s", mode);
+    *p = (figure_panel){.title = strdup(first->config.task),
+                        .subtitle = buffer_take(&subtitle),
+                        .x_title = "position, tokens",
+                        .train_x = results_number(first, "data.train_tokens_max")};
+    for (int m = 0; m < v->methods; m++)
+        if (!p->title || !p->subtitle || positions_add_method(v, first, mode, most, m, p) < 0)
+            return -1;
+    figure_fit(p, NAN, NAN);
+    return 0;
+}
+
+/* Modes of language tasks; positions of an answer are no text. */
+static const char *const positions_modes[] = {"windows", "sliding"};
+enum { POSITIONS_MODES = 2 };
+
+int report_positions_write(const report_view *v, const char *dir, report_figures *out, error *e)
+{
+    figure f = {.name = "positions", .title = "Loss by position"};
+    int *task = curve_tasks(v), status = task ? 0 : -1;
+    f.panel = calloc((size_t)(v->runs.count + 1) * POSITIONS_MODES, sizeof *f.panel);
+    status = f.panel ? status : -1;
+    for (int t = 0; status == 0 && task[t] >= 0; t++)
+        for (int mode = 0; status == 0 && mode < POSITIONS_MODES; mode++)
+            status = positions_panel(v, &v->runs.run[task[t]], positions_modes[mode], &f);
+    free(task);
+    if (status == 0 && f.panels > 0)
+        return report_panels_write(&f, REPORT_POSITIONS, "curves.gp", dir, out, e);
+    figure_free(&f);
+    return status < 0 ? error_set(e, ERROR_ENVIRONMENT, "out of memory") : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ training */
+
+static double training_last_step(const run_record *run)
+{
+    const json_t *curve = json_object_get(run->record, "training");
+    const json_t *last = json_array_get(curve, json_array_size(curve) - 1);
+    return json_number_value(json_object_get(last, "step"));
+}
+
+static int training_add_method(const report_view *v, const run_record *first, double most, int method,
+                               figure_panel *out)
+{
+    curve_sum c = {0};
+    for (int i = 0; i < v->runs.count; i++) {
+        const run_record *run = &v->runs.run[i];
+        const json_t *point;
+        size_t at;
+        if (!curve_same_task(first, run) || !curve_is_of(v, run, method))
+            continue;
+        json_array_foreach(json_object_get(run->record, "training"), at, point) curve_add(
+            &c, json_number_value(json_object_get(point, "step")), most, curve_number(json_object_get(point, "loss")));
+    }
+    return curve_finish(&c, most, &v->method[method], out);
+}
+
+static int training_panel(const report_view *v, const run_record *first, figure *f)
+{
+    double most = 0;
+    for (int i = 0; i < v->runs.count; i++)
+        if (curve_same_task(first, &v->runs.run[i]))
+            most = fmax(most, training_last_step(&v->runs.run[i]));
+    if (most == 0)
+        return 0;
+    figure_panel *p = &f->panel[f->panels++];
+    *p = (figure_panel){.title = strdup(first->config.task),
+                        .subtitle = strdup("training loss, nats per token, log scale"),
+                        .x_title = "step",
+                        .y_log = 10,
+                        .train_x = NAN};
+    for (int m = 0; m < v->methods; m++)
+        if (!p->title || !p->subtitle || training_add_method(v, first, most, m, p) < 0)
+            return -1;
+    figure_fit(p, NAN, NAN);
+    return 0;
+}
+
+int report_training_write(const report_view *v, const char *dir, report_figures *out, error *e)
+{
+    figure f = {.name = "training", .title = "Training loss"};
+    int *task = curve_tasks(v), status = task ? 0 : -1;
+    f.panel = calloc((size_t)v->runs.count + 1, sizeof *f.panel);
+    status = f.panel ? status : -1;
+    for (int t = 0; status == 0 && task[t] >= 0; t++)
+        status = training_panel(v, &v->runs.run[task[t]], &f);
+    free(task);
+    if (status == 0 && f.panels > 0)
+        return report_panels_write(&f, REPORT_TRAINING, "curves.gp", dir, out, e);
+    figure_free(&f);
+    return status < 0 ? error_set(e, ERROR_ENVIRONMENT, "out of memory") : 0;
+}

@@ -1,0 +1,98 @@
+#include "report_document.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A figure with its panels, if the records hold anything for it. */
+static void document_figure(const report_figures *f, report_figure_kind kind, const char *caption, document *d)
+{
+    int whole = f->first[kind];
+    if (whole < 0)
+        return;
+    doc_block *b = doc_add(d, DOC_FIGURE, caption, f->item[whole].stem);
+    b->more = strdup(f->item[whole].title);
+    d->failed |= !b->more;
+    for (int i = whole + 1; i < f->count && f->item[i].part_of == whole; i++)
+        doc_add(d, DOC_FIGURE_PART, NULL, f->item[i].stem);
+}
+
+static void document_title(const report_view *v, document *d)
+{
+    buffer above = BUFFER_INIT, title = BUFFER_INIT;
+    buffer_add(&above, "posbench");
+    const char *version = v->runs.count ? results_string(&v->runs.run[0], "host.version") : "";
+    if (*version)
+        buffer_format(&above, " %s", version);
+    buffer_add(&above, " \302\267 sweep ");
+    doc_plain(&above, v->runs.name);
+    doc_plain(&title, *v->runs.title ? v->runs.title : v->runs.name);
+    doc_add_buffer(d, DOC_TITLE, &title, buffer_text(&above));
+    buffer_free(&above);
+}
+
+/* The other scores of the same task, with their spread: for those who look closer. */
+static void document_task(const report_view *v, int panel, document *d)
+{
+    const view_panel *p = &v->panel[panel];
+    report_panel_table(v, p, d);
+    doc_add(d, DOC_FOLD, "Every seed, and other scores of this task", NULL);
+    report_seed_table(v, p, d);
+    for (int i = panel + 1; i < v->panels && !v->panel[i].primary && strcmp(v->panel[i].task, p->task) == 0; i++)
+        report_panel_table(v, &v->panel[i], d);
+    doc_add(d, DOC_FOLD_END, NULL, NULL);
+}
+
+static void document_tasks(const report_view *v, document *d)
+{
+    doc_add(d, DOC_SECTION, "Every task", NULL);
+    for (int i = 0; i < v->panels; i++)
+        if (v->panel[i].primary)
+            document_task(v, i, d);
+}
+
+static void document_training(const report_view *v, const report_figures *f, document *d)
+{
+    doc_add(d, DOC_SECTION, "Training and cost", NULL);
+    document_figure(f, REPORT_TRAINING,
+                    "Training loss over steps on a logarithmic scale, averaged over the seeds that were still "
+                    "training at that step. It is about training lengths only.",
+                    d);
+    report_cost_table(v, d);
+}
+
+void report_document(const report_view *v, const report_figures *f, document *d)
+{
+    *d = (document){0};
+    document_title(v, d);
+    report_lead(v, d);
+    report_facts(v, d);
+    report_warnings(v, d);
+    document_figure(f, REPORT_EXTRAPOLATION,
+                    "Score over test length, as multiples of the training length: the mean over seeds, and "
+                    "its 95 % interval as a band where several were run. The shaded strip is what training "
+                    "met; a line that ends has no value beyond; hollow points have a stand-in meaning.",
+                    d);
+    doc_add(d, DOC_SECTION, "At a glance", NULL);
+    report_findings(v, d);
+    report_overview_table(v, d);
+    document_figure(
+        f, REPORT_REACH,
+        "How far each encoding holds: the longest tested multiple of the training length up to which "
+        "all keep 90 % of the score in distribution (a loss: at most 1/0.9 of it). \342\211\245: "
+        "nothing longer was tested. \342\200\223: nothing above chance in distribution. *: no run fitted in "
+        "distribution, so there was little to keep.",
+        d);
+    document_figure(f, REPORT_RANKS, "Mean rank past the training length, with the 95 % interval over seeds.", d);
+    document_tasks(v, d);
+    if (f->first[REPORT_POSITIONS] >= 0) {
+        doc_add(d, DOC_SECTION, "Loss by position", NULL);
+        document_figure(f, REPORT_POSITIONS,
+                        "Loss at each position of the longest test sequences, averaged over neighbouring "
+                        "positions and seeds. The shaded strip ends at the longest training sequence.",
+                        d);
+    }
+    document_training(v, f, d);
+    report_notes(v, f, d);
+    report_how_to_read(v, d);
+    report_provenance(v, d);
+}

@@ -1,0 +1,57 @@
+/* report_figures.h - the figures of a report: which there are, and their data. */
+#ifndef REPORT_FIGURES_H
+#define REPORT_FIGURES_H
+
+#include "figure.h"
+#include "report_view.h"
+
+enum { REPORT_STEM_MAX = 64, REPORT_FIGURES_MAX = 256 };
+
+/* One picture that was put into data files and waits for gnuplot. */
+typedef struct report_figure {
+    char stem[REPORT_STEM_MAX];
+    const char *script;      /* of plots/ */
+    char title[256];
+    int part_of;             /* -1: a figure; else the index of the figure that this is one panel of */
+    int left_out;            /* points that its logarithmic axis could not show */
+} report_figure;
+
+typedef enum report_figure_kind {
+    REPORT_EXTRAPOLATION,    /* score over length: all methods, a panel for each task */
+    REPORT_REACH,            /* how far each method holds on each task */
+    REPORT_RANKS,            /* mean ranks with intervals */
+    REPORT_POSITIONS,        /* loss by position of long texts */
+    REPORT_TRAINING,         /* training loss by step */
+    REPORT_FIGURE_KINDS
+} report_figure_kind;
+
+typedef struct report_figures {
+    int count;
+    report_figure item[REPORT_FIGURES_MAX];
+    int first[REPORT_FIGURE_KINDS]; /* index of the figure of a kind; -1: the records hold nothing for it */
+} report_figures;
+
+/* Writes the data files of every figure into dir (which exists). */
+int report_figures_write(const report_view *v, const char *dir, report_figures *out, error *e);
+
+/* The same for each kind, one file each. They append to `out`; nothing when there is nothing to show. */
+int report_extrapolation_write(const report_view *v, const char *dir, report_figures *out, error *e);
+int report_reach_write(const report_view *v, const char *dir, report_figures *out, error *e);
+int report_ranks_write(const report_view *v, const char *dir, report_figures *out, error *e);
+int report_positions_write(const report_view *v, const char *dir, report_figures *out, error *e);
+int report_training_write(const report_view *v, const char *dir, report_figures *out, error *e);
+
+/* Words and colour of one cell of the heat table: ">= 4x", a star where no run fitted in distribution; share 0 .. 1. */
+void report_reach_text(const view_reach *reach, int ran, buffer *out);
+double report_reach_share(const report_view *v, const view_reach *reach);
+
+/* Registers a picture; NULL with e set when there are too many. */
+report_figure *report_figure_add(report_figures *f, const char *stem, const char *script, const char *title, error *e);
+
+/* Writes a figure: with all panels, and where there are several once each, as parts. f->panel is freed. */
+int report_panels_write(figure *f, report_figure_kind kind, const char *script, const char *dir, report_figures *out, error *e);
+
+/* "unique_copy", or "unique_copy, trained at 32" where a task was trained at several lengths. malloc'ed. */
+char *report_panel_title(const report_view *v, const view_panel *p);
+
+#endif

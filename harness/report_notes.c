@@ -1,0 +1,334 @@
+/* report_notes.c - what a reader must know before trusting a number: warnings, footnotes, method, origin. */
+#include "report_document.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+enum { NOTES_MESSAGES_MAX = 12 };
+
+/* ------------------------------------------------------------------------------------------------ runs that did not
+ * end well */
+
+void report_warnings(const report_view *v, document *d)
+{
+    const summary *s = &v->summary;
+    buffer b = BUFFER_INIT;
+    if (s->diverged + s->failed + s->interrupted == 0)
+        return;
+    buffer_format(
+        &b,
+        "%d of %d runs gave no result: %d diverged, %d failed, %d interrupted. They are in no mean; each table "
+        "says how many runs stand behind a row, and each such run is listed below.",
+        s->diverged + s->failed + s->interrupted, s->records, s->diverged, s->failed, s->interrupted);
+    doc_add_buffer(d, DOC_WARNING, &b, NULL);
+}
+
+static void notes_broken_runs(const report_view *v, document *d)
+{
+    int shown = 0, all = v->summary.diverged + v->summary.failed + v->summary.interrupted;
+    for (int i = 0; i < v->runs.count && shown < NOTES_MESSAGES_MAX; i++) {
+        const run_record *run = &v->runs.run[i];
+        if (run->ok)
+            continue;
+        buffer b = BUFFER_INIT;
+        doc_name(&b, run->label);
+        buffer_add(&b, " on ");
+        doc_name(&b, run->config.task);
+        buffer_format(&b, ", seed %d, %s at step %.0f", run->config.seed, run->status,
+                      results_number(run, "status_step"));
+        if (*run->message) {
+            buffer_add(&b, ": ");
+            doc_plain(&b, run->message);
+        }
+        doc_add_buffer(d, DOC_ITEM, &b, NULL);
+        shown++;
+    }
+    if (all > shown) {
+        buffer b = BUFFER_INIT;
+        buffer_format(&b, "and %d more, in runs.csv", all - shown);
+        doc_add_buffer(d, DOC_ITEM, &b, NULL);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ points with a story
+ */
+
+/* Whether this method has a point of the primary panels with the status, or (status NULL) with the flag. */
+static int notes_has_point(const report_view *v, int m, const char *status, const char *flag)
+{
+    for (int i = 0; i < v->panels; i++) {
+        const view_panel *p = &v->panel[i];
+        for (int l = 0; l < p->lengths; l++) {
+            const summary_row *row = view_row(p, m, l);
+            if (row && (status ? strcmp(row->status, status) == 0 : strcmp(row->flag, flag) == 0))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* "a, b and c" of all methods with such points; the number of them. */
+static int notes_list_methods(const report_view *v, const char *status, const char *flag, buffer *b)
+{
+    int count = 0;
+    for (int m = 0; m < v->methods; m++) {
+        if (!notes_has_point(v, m, status, flag))
+            continue;
+        buffer_add(b, count++ ? ", " : "");
+        doc_name(b, v->method[m].label);
+    }
+    return count;
+}
+
+static void notes_points(const report_view *v, const char *status, const char *flag, const char *what, document *d)
+{
+    buffer b = BUFFER_INIT;
+    if (notes_list_methods(v, status, flag, &b) > 0) {
+        buffer_add(&b, ": ");
+        doc_plain(&b, what);
+        doc_add_buffer(d, DOC_ITEM, &b, NULL);
+    }
+    buffer_free(&b);
+}
+
+/* Every flag that occurs, once. Flags other than "untrained" and "mixed" are names of maps. */
+static void notes_flags(const report_view *v, document *d)
+{
+    for (int i = 0; i < v->summary.count; i++) {
+        const char *flag = v->summary.rows[i].flag;
+        int before = !*flag;
+        for (int k = 0; k < i && !before; k++)
+            before = strcmp(v->summary.rows[k].flag, flag) == 0;
+        if (before)
+            continue;
+        buffer what = BUFFER_INIT;
+        if (strcmp(flag, "untrained") == 0)
+            buffer_add(&what,
+                       "starred (hollow) points used parameters of positions that training never met, as they were "
+                       "initialised.");
+        else if (strcmp(flag, "mixed") == 0)
+            buffer_add(&what,
+                       "starred (hollow) points average runs that got their meaning in different ways; runs.csv tells "
+                       "them apart.");
+        else
+            buffer_format(&what,
+                          "starred (hollow) points lie past the encoding's definition and get their meaning from the "
+                          "position map '%s', which the user chose.",
+                          flag);
+        notes_points(v, NULL, flag, buffer_text(&what), d);
+        buffer_free(&what);
+    }
+}
+
+static void notes_overlap(const report_view *v, document *d)
+{
+    for (int i = 0; i < v->panels; i++) {
+        const view_panel *p = &v->panel[i];
+        for (int l = 0; p->primary && l < p->lengths; l++) {
+            if (!(p->length[l].overlap > 0))
+                continue;
+            buffer b = BUFFER_INIT;
+            doc_name(&b, p->task);
+            buffer_format(&b, " at length %d: ", p->length[l].eval_len);
+            buffer_fixed(&b, 100 * p->length[l].overlap, 1);
+            buffer_add(&b,
+                       " % of the test sequences could also occur in training, because so few different ones exist.");
+            doc_add_buffer(d, DOC_ITEM, &b, NULL);
+        }
+    }
+}
+
+static void notes_left_out(const report_figures *f, document *d)
+{
+    for (int i = 0; i < f->count; i++) {
+        if (f->item[i].part_of >= 0 || f->item[i].left_out == 0)
+            continue;
+        buffer b = BUFFER_INIT;
+        buffer_format(
+            &b,
+            "Figure \342\200\234%s\342\200\235: %d point%s at or below 0 cannot be drawn on a logarithmic axis and "
+            "left a gap.",
+            f->item[i].title, f->item[i].left_out, f->item[i].left_out == 1 ? "" : "s");
+        doc_add_buffer(d, DOC_ITEM, &b, NULL);
+    }
+}
+
+/* Rows that differ within one task would make it no comparison of encodings alone. */
+static void notes_settings(const report_view *v, document *d)
+{
+    buffer note = BUFFER_INIT;
+    for (const pe_option *row = config_rows; row->name; row++) {
+        buffer values = BUFFER_INIT;
+        int is_axis =
+            strcmp(row->name, "encoding") == 0 || strcmp(row->name, "task") == 0 || strcmp(row->name, "seed") == 0;
+        if (!is_axis && report_setting(v, row->name, &values) > 1) {
+            buffer_add(&note, note.length ? ", " : "Settings that not all runs share: ");
+            doc_name(&note, row->name);
+            buffer_format(&note, " (%s)", buffer_text(&values));
+        }
+        buffer_free(&values);
+    }
+    if (note.length == 0)
+        return;
+    buffer_add(&note, ". Runs of one encoding and task that differ in one of them are separate rows.");
+    doc_add_buffer(d, DOC_ITEM, &note, NULL);
+}
+
+static void notes_unfit(const report_view *v, document *d)
+{
+    for (int i = 0; i < v->panels; i++) {
+        const view_panel *p = &v->panel[i];
+        if (!p->primary || isinf(p->metric->high) || p->home < 0)
+            continue;
+        for (int m = 0; m < v->methods; m++) {
+            const summary_row *row = view_row(p, m, p->home);
+            if (!row || row->seeds == 0 || row->fitted == row->seeds)
+                continue;
+            buffer b = BUFFER_INIT;
+            doc_name(&b, v->method[m].label);
+            buffer_add(&b, " on ");
+            doc_name(&b, p->task);
+            buffer_format(&b, ": %d of %d runs fitted in distribution; all are in the means.", row->fitted, row->seeds);
+            doc_add_buffer(d, DOC_ITEM, &b, NULL);
+        }
+    }
+}
+
+void report_notes(const report_view *v, const report_figures *f, document *d)
+{
+    doc_add(d, DOC_SECTION, "What to know about these numbers", NULL);
+    int heading = d->count;
+    notes_broken_runs(v, d);
+    notes_unfit(v, d);
+    notes_points(v, "undefined", NULL,
+                 "has no value past the positions that it defines (\342\200\224); nothing was put in its "
+                 "place.",
+                 d);
+    notes_points(v, "not_run", NULL, "was not run at some lengths (\342\200\224).", d);
+    notes_flags(v, d);
+    notes_overlap(v, d);
+    notes_settings(v, d);
+    notes_left_out(f, d);
+    if (d->count == heading)
+        doc_add(d, DOC_PARAGRAPH,
+                "Nothing special: every run ended well and fitted in distribution, every point has a value.", NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------ method */
+
+static const struct {
+    const char *term, *text;
+} notes_terms[] = {
+    {"Exact match",
+     " is the share of test sequences whose answer is right in every token; token accuracy counts tokens. "
+     "Both are teacher-forced: each token is predicted from the right ones before it. For exact match under a "
+     "causal mask this is the same event as writing the whole answer greedily."},
+    {"Loss",
+     " is in nats per token, over all scored tokens at once. Non-overlapping windows give early tokens of each window "
+     "little context; sliding windows give every token a full one. A gain that only windows show is the end of that "
+     "handicap, not use of longer context."},
+    {"Means",
+     " are over seeds. The 95 % intervals come from the studentised bootstrap (4000 resamples of the seeds) and stay "
+     "within what a score can be; with one seed there is none. They say what other seeds would change, nothing "
+     "about other tasks or sizes."},
+    {"Best",
+     " (bold) is the best mean of a column; tinted, or \342\211\210, is what cannot be separated from it: the 95 % "
+     "interval of the differences between runs with the same seed holds 0. Nothing is marked where nobody beats "
+     "chance or only one seed was run. Many comparisons are made, and none is corrected for that: read a single "
+     "narrow win as a hint."},
+    {"Fitted",
+     " runs reached the threshold set by eval.fit at training lengths. The others are counted, never dropped: a "
+     "method that often fails to learn is shown as such."},
+    {"\342\200\224",
+     " is no value; nothing is filled in. Hollow points and starred numbers have a value only through a "
+     "stand-in that the notes above name."},
+    {"Mean rank",
+     ": encodings are ranked (1 is best, ties share the mean) at each length past the training length, for each "
+     "seed; ranks are averaged over lengths, then tasks; the interval is over seeds. A run without a value "
+     "shares the last ranks."},
+};
+
+void report_how_to_read(const report_view *v, document *d)
+{
+    doc_add(d, DOC_SECTION, "How to read the numbers", NULL);
+    for (size_t i = 0; i < sizeof notes_terms / sizeof notes_terms[0]; i++) {
+        buffer b = BUFFER_INIT;
+        buffer_format(&b, DOC_STRONG "%s" DOC_END "%s", notes_terms[i].term, notes_terms[i].text);
+        doc_add_buffer(d, DOC_ITEM, &b, NULL);
+    }
+    if (v->unranked_tasks == 0)
+        return;
+    buffer b = BUFFER_INIT;
+    buffer_format(
+        &b,
+        "The ranks leave %d task%s out: not every encoding was run there, or nothing past the training length was "
+        "tested.",
+        v->unranked_tasks, v->unranked_tasks == 1 ? "" : "s");
+    doc_add_buffer(d, DOC_ITEM, &b, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------ origin */
+
+/* The distinct texts of a record field, separated by semicolons. */
+static void notes_distinct(const report_view *v, const char *path, buffer *b)
+{
+    int shown = 0;
+    for (int i = 0; i < v->runs.count; i++) {
+        const char *text = results_string(&v->runs.run[i], path);
+        int before = !*text;
+        for (int k = 0; k < i && !before; k++)
+            before = strcmp(results_string(&v->runs.run[k], path), text) == 0;
+        if (before)
+            continue;
+        buffer_add(b, shown++ ? "; " : "");
+        doc_plain(b, text);
+    }
+}
+
+static void notes_settings_table(const report_view *v, document *d)
+{
+    doc_add(d, DOC_FOLD, "All settings", NULL);
+    doc_add(d, DOC_TABLE, "Configuration of the runs.", NULL);
+    doc_add(d, DOC_COLUMN, "setting", NULL)->flags = DOC_LEFT;
+    doc_add(d, DOC_COLUMN, "value", NULL)->flags = DOC_LEFT;
+    for (const pe_option *row = config_rows; row->name; row++) {
+        buffer name = BUFFER_INIT, value = BUFFER_INIT;
+        report_setting(v, row->name, &value);
+        doc_name(&name, row->name);
+        doc_add(d, DOC_ROW, NULL, NULL);
+        doc_add_buffer(d, DOC_CELL, &name, NULL);
+        doc_add_buffer(d, DOC_CELL, &value, NULL);
+    }
+    doc_add(d, DOC_TABLE_END, NULL, NULL);
+    doc_add(d, DOC_FOLD_END, NULL, NULL);
+}
+
+void report_provenance(const report_view *v, document *d)
+{
+    static const struct {
+        const char *path, *title;
+    } facts[] = {{"host.version", "posbench"}, {"host.compiler", "Compiler"},
+                 {"host.flags", "Flags"},      {"host.kernel", "Matrix products"},
+                 {"host.cpu", "Processor"},    {"data.corpus_sha256", "SHA-256 of the corpus"}};
+    doc_add(d, DOC_SECTION, "Data and origin", NULL);
+    doc_add(d, DOC_PARAGRAPH,
+            DOC_LINK "runs.csv" DOC_TO "runs.csv" DOC_END " holds every measured value, " DOC_LINK "summary.csv" DOC_TO
+                     "summary.csv" DOC_END " the means, intervals and ranks, " DOC_LINK "plots/" DOC_TO "plots/" DOC_END
+                     " the numbers behind each figure, and " DOC_LINK "runs/" DOC_TO "runs/" DOC_END
+                     " one record for each run, with its whole configuration.",
+            NULL);
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        buffer b = BUFFER_INIT, text = BUFFER_INIT;
+        notes_distinct(v, facts[i].path, &text);
+        if (text.length > 0) {
+            buffer_format(&b, "%s: %s", facts[i].title, buffer_text(&text));
+            doc_add_buffer(d, DOC_ITEM, &b, NULL);
+        }
+        buffer_free(&text);
+    }
+    notes_settings_table(v, d);
+}

@@ -1,0 +1,339 @@
+#include "report_view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "rng.h"
+
+const summary_row *view_row(const view_panel *p, int method, int length)
+{
+    return p->row[method * p->lengths + length];
+}
+
+int view_ran(const view_panel *p, int method)
+{
+    for (int l = 0; l < p->lengths; l++)
+        if (view_row(p, method, l))
+            return 1;
+    return 0;
+}
+
+void view_ratio_text(double ratio, char out[VIEW_RATIO_MAX])
+{
+    char number[64];
+    number_print(round(ratio * 100) / 100, number, sizeof number);
+    snprintf(out, VIEW_RATIO_MAX, "%.16s\303\227", number);
+}
+
+/* ------------------------------------------------------------------------------------------------ methods */
+
+static int view_find_method(const report_view *v, const char *label)
+{
+    for (int m = 0; m < v->methods; m++)
+        if (strcmp(v->method[m].label, label) == 0)
+            return m;
+    return -1;
+}
+
+static int view_compare_names(const void *a, const void *b)
+{
+    return strcmp(((const view_method *)a)->label, ((const view_method *)b)->label);
+}
+
+static int view_compare_ranks(const void *a, const void *b)
+{
+    const view_method *x = a, *y = b;
+    if (isnan(x->rank) != isnan(y->rank))
+        return isnan(x->rank) - isnan(y->rank);
+    if (!isnan(x->rank) && x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return view_compare_names(a, b);
+}
+
+static void view_count_run(const report_view *v, const run_record *run, view_method *m)
+{
+    m->runs++;
+    m->ok += run->ok;
+    m->fitted += run->ok && run->fitted;
+    m->is_baseline |= *v->runs.baseline && strcmp(run->config.encoding, v->runs.baseline) == 0;
+}
+
+static int view_find_methods(report_view *v)
+{
+    v->method = calloc((size_t)v->runs.count + 1, sizeof *v->method);
+    if (!v->method)
+        return -1;
+    for (int i = 0; i < v->runs.count; i++) {
+        const run_record *run = &v->runs.run[i];
+        int m = view_find_method(v, run->label);
+        if (m < 0) {
+            m = v->methods++;
+            v->method[m] = (view_method){.label = run->label, .rank = NAN, .rank_low = NAN, .rank_high = NAN};
+        }
+        view_count_run(v, run, &v->method[m]);
+    }
+    qsort(v->method, (size_t)v->methods, sizeof *v->method, view_compare_names);
+    return 0;
+}
+
+static int view_set_styles(report_view *v)
+{
+    const char **name = calloc((size_t)v->methods + 1, sizeof *name);
+    palette_style *style = calloc((size_t)v->methods + 1, sizeof *style);
+    int status = name && style ? 0 : -1;
+    for (int m = 0; status == 0 && m < v->methods; m++)
+        name[m] = v->method[m].label;
+    if (status == 0)
+        palette_assign(name, v->methods, style);
+    for (int m = 0; status == 0 && m < v->methods; m++)
+        v->method[m].style = style[m];
+    free(name);
+    free(style);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ panels */
+
+static int view_same_panel(const summary_row *a, const summary_row *b)
+{
+    return strcmp(a->task, b->task) == 0 && strcmp(a->metric, b->metric) == 0 && strcmp(a->mode, b->mode) == 0 &&
+           a->train_len == b->train_len;
+}
+
+/* The row of a reference metric (chance, overlap) at the same length, of whichever method has one. */
+static double view_reference(const summary *s, const summary_row *at, const char *metric_name)
+{
+    for (int i = 0; metric_name && i < s->count; i++) {
+        const summary_row *row = &s->rows[i];
+        if (strcmp(row->metric, metric_name) == 0 && strcmp(row->task, at->task) == 0 &&
+            row->train_len == at->train_len && row->eval_len == at->eval_len && row->min_len == at->min_len &&
+            row->seeds > 0)
+            return row->mean;
+    }
+    return NAN;
+}
+
+static void view_find_lengths(const report_view *v, view_panel *p, const summary_row *rows, int count)
+{
+    p->home = p->headline = -1;
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && rows[i].eval_len == rows[i - 1].eval_len && rows[i].min_len == rows[i - 1].min_len)
+            continue;
+        int l = p->lengths++;
+        p->length[l] = (view_length){.min_len = rows[i].min_len,
+                                     .eval_len = rows[i].eval_len,
+                                     .ratio = rows[i].ratio,
+                                     .chance = view_reference(&v->summary, &rows[i], p->metric->chance),
+                                     .overlap = view_reference(&v->summary, &rows[i], "overlap")};
+        if (rows[i].ratio <= 1)
+            p->home = l;
+        if (p->headline < 0 && rows[i].ratio >= 2)
+            p->headline = l;
+    }
+    if (p->headline < 0)
+        p->headline = p->lengths - 1;
+}
+
+/* Rows of one panel: by length, and by encoding within a length. */
+static int view_build_panel(report_view *v, const summary_row *rows, int count)
+{
+    view_panel *p = &v->panel[v->panels];
+    *p = (view_panel){.task = rows[0].task,
+                      .mode = rows[0].mode,
+                      .metric = metric_find(rows[0].metric),
+                      .train_len = rows[0].train_len,
+                      .length = calloc((size_t)count, sizeof *p->length),
+                      .row = calloc((size_t)count * (size_t)v->methods, sizeof *p->row)};
+    v->panels++;
+    if (!p->length || !p->row)
+        return -1;
+    view_find_lengths(v, p, rows, count);
+    for (int i = 0, l = 0; i < count; i++) {
+        while (p->length[l].eval_len != rows[i].eval_len || p->length[l].min_len != rows[i].min_len)
+            l++;
+        int m = view_find_method(v, rows[i].encoding);
+        p->row[m * p->lengths + l] = &rows[i];
+    }
+    return 0;
+}
+
+/* The place of a metric in the order in which a task's headline is looked for. */
+static int view_score_place(const metric *m)
+{
+    int place = 0;
+    while (metric_score(place) && metric_score(place) != m)
+        place++;
+    return place;
+}
+
+static int view_compare_panels(const void *a, const void *b)
+{
+    const view_panel *x = a, *y = b;
+    int order = strcmp(x->task, y->task);
+    if (!order)
+        order = x->train_len - y->train_len;
+    if (!order)
+        order = view_score_place(x->metric) - view_score_place(y->metric);
+    return order ? order : strcmp(x->mode, y->mode);
+}
+
+static int view_find_panels(report_view *v)
+{
+    const summary *s = &v->summary;
+    v->panel = calloc((size_t)s->count + 1, sizeof *v->panel);
+    if (!v->panel)
+        return -1;
+    int end;
+    for (int first = 0; first < s->count; first = end) {
+        for (end = first + 1; end < s->count && view_same_panel(&s->rows[first], &s->rows[end]);)
+            end++;
+        if (metric_find(s->rows[first].metric)->role == METRIC_SCORE &&
+            view_build_panel(v, &s->rows[first], end - first) < 0)
+            return -1;
+    }
+    qsort(v->panel, (size_t)v->panels, sizeof *v->panel, view_compare_panels);
+    for (int i = 0; i < v->panels; i++) {
+        view_panel *p = &v->panel[i], *before = p - 1;
+        int same_task = i > 0 && strcmp(p->task, before->task) == 0 && p->train_len == before->train_len;
+        p->primary = !same_task || (before->primary && before->metric == p->metric);
+    }
+    return 0;
+}
+
+/* Methods are ordered by rank, ranks need panels, and panels are laid out by method: the columns move with the methods.
+ */
+static int view_order(report_view *v, error *e)
+{
+    if (view_rank(v, e) < 0)
+        return -1;
+    qsort(v->method, (size_t)v->methods, sizeof *v->method, view_compare_ranks);
+    for (int i = 0; i < v->panels; i++) {
+        free(v->panel[i].length);
+        free(v->panel[i].row);
+    }
+    free(v->panel);
+    v->panel = NULL;
+    v->panels = 0;
+    return view_find_panels(v);
+}
+
+/* ------------------------------------------------------------------------------------------------ loading */
+
+int view_load(const char *dir, report_view *out, error *e)
+{
+    *out = (report_view){0};
+    error fault = ERROR_INIT;
+    int status = results_load(dir, &out->runs, &fault);
+    if (out->runs.count > 0) {
+        if (summary_build(&out->runs, &out->summary, e) < 0 || summary_write(dir, &out->runs, &out->summary, e) < 0)
+            status = -1;
+        if (view_find_methods(out) < 0 || view_set_styles(out) < 0 || view_find_panels(out) < 0 ||
+            view_order(out, e) < 0) {
+            view_free(out);
+            status = error_set(e, ERROR_ENVIRONMENT, "out of memory");
+        }
+    }
+    if (fault.kind != ERROR_NONE)
+        error_set(e, fault.kind, "%s", fault.message);
+    return status;
+}
+
+void view_free(report_view *v)
+{
+    for (int i = 0; i < v->panels; i++) {
+        free(v->panel[i].length);
+        free(v->panel[i].row);
+    }
+    free(v->panel);
+    free(v->method);
+    summary_free(&v->summary);
+    results_free(&v->runs);
+    *v = (report_view){0};
+}
+
+/* ------------------------------------------------------------------------------------------------ questions */
+
+/* Whether a mean is no better than guessing, or than nothing where the level of chance is not known. */
+static int view_is_chance(const view_panel *p, int length, double mean)
+{
+    double chance = p->length[length].chance;
+    return p->metric->higher_is_better && mean <= (isnan(chance) ? p->metric->low : chance);
+}
+
+view_reach view_reach_of(const view_panel *p, int method)
+{
+    view_reach reach = {.ratio = NAN, .learned = isinf(p->metric->high)};
+    const summary_row *home = p->home < 0 ? NULL : view_row(p, method, p->home);
+    if (!home || isnan(home->mean) || view_is_chance(p, p->home, home->mean))
+        return reach;
+    reach.learned |= home->fitted > 0;
+    int l = p->home;
+    for (; l < p->lengths; l++) {
+        const summary_row *row = view_row(p, method, l);
+        if (!row || isnan(row->mean))
+            break;
+        if (p->metric->higher_is_better ? row->mean < 0.9 * home->mean : row->mean > home->mean / 0.9)
+            break;
+        reach.ratio = p->length[l].ratio;
+    }
+    reach.is_last = l == p->lengths;
+    return reach;
+}
+
+static int view_best(const report_view *v, const view_panel *p, int length)
+{
+    int best = -1, compared = 0;
+    for (int m = 0; m < v->methods; m++) {
+        const summary_row *row = view_row(p, m, length);
+        if (!row || isnan(row->mean))
+            continue;
+        compared++;
+        double lead = best < 0 ? 1 : row->mean - view_row(p, best, length)->mean;
+        if (best < 0 || (p->metric->higher_is_better ? lead > 0 : lead < 0))
+            best = m;
+    }
+    if (best < 0 || compared < 2 || view_row(p, best, length)->seeds < 2)
+        return -1;
+    return view_is_chance(p, length, view_row(p, best, length)->mean) ? -1 : best;
+}
+
+/* 1 when the interval of the paired differences, over the seeds that both have, lies on one side of 0. */
+static int view_separable(const summary_row *a, const summary_row *b)
+{
+    double difference[a->seeds + 1], low, high;
+    int n = 0;
+    for (int i = 0, j = 0; i < a->seeds && j < b->seeds;) {
+        if (a->seed[i] == b->seed[j])
+            difference[n++] = a->value[i++] - b->value[j++];
+        else if (a->seed[i] < b->seed[j])
+            i++;
+        else
+            j++;
+    }
+    if (n < 2)
+        return 0;
+    char name[2 * PE_TEXT_MAX + 64];
+    snprintf(name, sizeof name, "%s-%s|%s|%s|%d", a->encoding, b->encoding, a->task, a->metric, a->eval_len);
+    stat_bootstrap(difference, n, rng_hash(name), &low, &high);
+    return low > 0 || high < 0;
+}
+
+int view_marks(const report_view *v, const view_panel *p, int length, view_mark *mark)
+{
+    for (int m = 0; m < v->methods; m++)
+        mark[m] = VIEW_PLAIN;
+    int best = view_best(v, p, length);
+    if (best < 0)
+        return 0;
+    for (int m = 0; m < v->methods; m++) {
+        const summary_row *row = view_row(p, m, length);
+        if (m == best)
+            mark[m] = VIEW_BEST;
+        else if (row && !isnan(row->mean) && !view_separable(view_row(p, best, length), row))
+            mark[m] = VIEW_TIED;
+    }
+    return 1;
+}

@@ -1,0 +1,81 @@
+/* report_view.h - what a report shows, computed once for all formats and figures. */
+#ifndef REPORT_VIEW_H
+#define REPORT_VIEW_H
+
+#include "metric.h"
+#include "palette.h"
+#include "results.h"
+#include "summary.h"
+
+typedef struct view_method {
+    const char *label;
+    palette_style style;
+    int is_baseline;
+    int runs, ok, fitted;          /* records; ended well; fitted in distribution */
+    double rank, rank_low, rank_high; /* mean rank past the training length, over tasks and seeds; NAN: not ranked */
+} view_method;
+
+typedef struct view_length {
+    int min_len, eval_len;
+    double ratio;
+    double chance, overlap;        /* NAN: not known */
+} view_length;
+
+/* One score of one task over length: a table, and a panel where it is primary. */
+typedef struct view_panel {
+    const char *task, *mode;
+    const metric *metric;
+    int train_len;
+    int lengths;
+    view_length *length;           /* [lengths], ascending */
+    const summary_row **row;       /* [methods * lengths]; method m at length l is row[m * lengths + l]; NULL: not run */
+    int home;                      /* the longest length within the training lengths; -1: none was tested */
+    int headline;                  /* the first length of at least twice the training length, else the last */
+    int primary;                   /* the task's first score (metric_score); its other scores are details */
+} view_panel;
+
+/* How far a method holds: all tested lengths up to `ratio` keep 90 % of the score at home (a loss: at most 1/0.9 of it). */
+typedef struct view_reach {
+    double ratio;                  /* NAN: no value at home, or none above chance */
+    int is_last;                   /* no longer length was tested */
+    int learned;                   /* a run fitted in distribution; losses have no such threshold: always 1 */
+} view_reach;
+
+typedef enum view_mark { VIEW_PLAIN, VIEW_BEST, VIEW_TIED } view_mark;
+
+typedef struct report_view {
+    results runs;
+    summary summary;
+    int methods, panels;
+    view_method *method;           /* by mean rank, then by name */
+    view_panel *panel;             /* by task, primary first */
+    int ranked_tasks, ranked_seeds;/* what the ranks are means over */
+    int unranked_tasks;            /* left out: not every method ran there */
+} report_view;
+
+/* Builds the view of dir and writes the CSV files. Returns 0, or -1 with e set; as in summary_collect, records that cannot
+ * be read leave a view of all others (methods > 0). The caller frees it in every case. */
+int view_load(const char *dir, report_view *out, error *e);
+void view_free(report_view *v);
+
+const summary_row *view_row(const view_panel *p, int method, int length);
+
+/* Whether the method was run on this panel's task at all. */
+int view_ran(const view_panel *p, int method);
+
+view_reach view_reach_of(const view_panel *p, int method);
+
+/* Marks the methods of one column: the best mean, and all whose paired differences from it (same seeds) have a 95 %
+ * bootstrap interval that holds 0. Nothing is marked with fewer than two seeds, with one method, or where nobody is better
+ * than chance. Returns 1 when something was marked. */
+int view_marks(const report_view *v, const view_panel *p, int length, view_mark *mark);
+
+enum { VIEW_RATIO_MAX = 24 };
+
+/* "1.5x" with the multiplication sign. */
+void view_ratio_text(double ratio, char out[VIEW_RATIO_MAX]);
+
+/* Fills in the methods' ranks (report_rank.c). */
+int view_rank(report_view *v, error *e);
+
+#endif

@@ -1,0 +1,204 @@
+#include "results.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "record.h"
+#include "results_label.h"
+
+int results_compare(const void *a, const void *b)
+{
+    const run_record *x = a, *y = b;
+    int order = strcmp(x->config.task, y->config.task);
+    if (!order && x->label && y->label)
+        order = strcmp(x->label, y->label);
+    if (!order)
+        order = strcmp(x->config.encoding, y->config.encoding);
+    if (!order)
+        order = (x->config.seed > y->config.seed) - (x->config.seed < y->config.seed);
+    return order ? order : strcmp(x->key, y->key);
+}
+
+static const json_t *results_at(const run_record *r, const char *path)
+{
+    const json_t *value = r->record;
+    for (const char *dot; value && *path; path = dot + (*dot == '.')) {
+        dot = path + strcspn(path, ".");
+        value = json_object_getn(value, path, (size_t)(dot - path));
+    }
+    return value;
+}
+
+double results_number(const run_record *r, const char *path)
+{
+    const json_t *value = results_at(r, path);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *results_string(const run_record *r, const char *path)
+{
+    const char *text = json_string_value(results_at(r, path));
+    return text ? text : "";
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+static int results_read(const char *path, run_record *out, error *e)
+{
+    *out = (run_record){.record = record_read(path, e)};
+    if (!out->record)
+        return -1;
+    if (config_read(&out->config, results_string(out, "canonical"), e) < 0) {
+        json_decref(out->record);
+        return error_prefix(e, "%s", path);
+    }
+    out->key = results_string(out, "key");
+    out->status = results_string(out, "status");
+    out->message = results_string(out, "message");
+    out->ok = strcmp(out->status, "ok") == 0;
+    out->fitted = json_is_true(results_at(out, "selection.fitted"));
+    return 0;
+}
+
+/* Records only: what is being written has another ending, "<key>.json.tmp.<pid>". */
+static int results_is_record(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+static void results_fault(buffer *faults, const char *message)
+{
+    if (faults->length > 0)
+        buffer_add(faults, "\n");
+    buffer_add(faults, message);
+}
+
+static void results_read_all(const char *runs, struct dirent **names, int count, results *out, buffer *faults)
+{
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX + 512];
+        error fault = ERROR_INIT;
+        snprintf(path, sizeof path, "%s/%s", runs, names[i]->d_name);
+        if (results_read(path, &out->run[out->count], &fault) == 0)
+            out->count++;
+        else
+            results_fault(faults, fault.message);
+    }
+}
+
+/* Equal keys stand side by side once sorted. */
+static void results_drop_twins(const char *runs, results *out, buffer *faults)
+{
+    int kept = 0;
+    for (int i = 0; i < out->count; i++) {
+        if (kept == 0 || strcmp(out->run[kept - 1].key, out->run[i].key) != 0) {
+            out->run[kept++] = out->run[i];
+            continue;
+        }
+        char message[PATH_MAX + 256];
+        snprintf(message, sizeof message,
+                 "%s: the record of run %.16s... lies there twice under two names; one was left out", runs,
+                 out->run[i].key);
+        results_fault(faults, message);
+        json_decref(out->run[i].record);
+    }
+    out->count = kept;
+}
+
+/* ------------------------------------------------------------------------------------------------ the sweep's own file
+ */
+
+static void results_copy(const json_t *spec, const char *key, char *out, size_t size)
+{
+    const char *text = json_string_value(json_object_get(spec, key));
+    if (text && *text)
+        snprintf(out, size, "%s", text);
+}
+
+/* A folder that no sweep made (records copied together) has no spec.json: its own name must do. */
+static int results_read_spec(const char *dir, results *out, error *e)
+{
+    char path[PATH_MAX + 64], whole[PATH_MAX];
+    const char *last = realpath(dir, whole) ? strrchr(whole, '/') : NULL;
+    snprintf(out->name, sizeof out->name, "%.127s", last && last[1] ? last + 1 : dir);
+    snprintf(path, sizeof path, "%s/spec.json", dir);
+    json_error_t fault;
+    json_t *spec = json_load_file(path, 0, &fault);
+    if (!spec && json_error_code(&fault) == json_error_cannot_open_file && errno == ENOENT)
+        return 0;
+    if (!spec)
+        return error_set(e, ERROR_ENVIRONMENT, "%s:%d:%d: %s", path, fault.line, fault.column, fault.text);
+    results_copy(spec, "name", out->name, sizeof out->name);
+    results_copy(spec, "title", out->title, sizeof out->title);
+    results_copy(spec, "baseline", out->baseline, sizeof out->baseline);
+    json_decref(spec);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ loading */
+
+static void results_free_names(struct dirent **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+static int results_label_all(results *out, error *e)
+{
+    qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
+    if (results_label(out, e) < 0)
+        return -1;
+    qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
+    return 0;
+}
+
+int results_load(const char *dir, results *out, error *e)
+{
+    *out = (results){0};
+    char runs[PATH_MAX];
+    snprintf(runs, sizeof runs, "%s/runs", dir);
+    struct dirent **names;
+    int count = scandir(runs, &names, results_is_record, alphasort);
+    if (count < 0)
+        return error_set(e, ERROR_ENVIRONMENT, "%s: %s", runs, strerror(errno));
+    out->run = calloc((size_t)count + 1, sizeof *out->run);
+    if (!out->run) {
+        results_free_names(names, count);
+        return error_set(e, ERROR_ENVIRONMENT, "%s: out of memory", runs);
+    }
+    buffer faults = BUFFER_INIT;
+    error fault = ERROR_INIT;
+    results_read_all(runs, names, count, out, &faults);
+    results_free_names(names, count);
+    qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
+    results_drop_twins(runs, out, &faults);
+    if (results_label_all(out, &fault) < 0 || results_read_spec(dir, out, &fault) < 0)
+        results_fault(&faults, fault.message);
+    if (out->count == 0 && faults.length == 0)
+        results_fault(&faults, "no records: a sweep puts one there for each finished run");
+    if (faults.length > 0)
+        error_set(e, ERROR_ENVIRONMENT, "%s", buffer_text(&faults));
+    if (faults.length > 0 && out->count == 0)
+        error_prefix(e, "%s", runs);
+    int result = faults.length > 0 ? -1 : 0;
+    buffer_free(&faults);
+    return result;
+}
+
+void results_free(results *r)
+{
+    for (int i = 0; i < r->count; i++) {
+        json_decref(r->run[i].record);
+        free(r->run[i].label);
+    }
+    free(r->run);
+    *r = (results){0};
+}

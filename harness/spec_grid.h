@@ -1,0 +1,81 @@
+/* spec_grid.h - the values that a spec gives to the rows of config_rows, and the grid of runs that they span.
+ *
+ * Inside spec*.c only.
+ */
+#ifndef SPEC_GRID_H
+#define SPEC_GRID_H
+
+#include "spec.h"
+#include "spec_yaml.h"
+
+enum { SPEC_ROWS_MAX = 64, SPEC_VALUE_MAX = 8192, SPEC_AXIS_MAX = 2000, SPEC_RULES_MAX = 256, SPEC_RUNS_MAX = 50000 };
+
+/* One value of a row, in canonical text, and where it stands. */
+typedef struct spec_choice {
+    char *text; /* owned */
+    const yaml_node *at;
+} spec_choice;
+
+/* The values of one row: none (the default holds), one, or several, which make an axis of the grid. */
+typedef struct spec_axis {
+    int count;
+    spec_choice *choices;
+} spec_axis;
+
+typedef struct spec_axes {
+    spec_axis row[SPEC_ROWS_MAX]; /* [i] belongs to config_rows[i] */
+} spec_axes;
+
+/* An item of `overrides`: where a run has one of the values of every row in `when`, the values of `set` replace its
+ * own. */
+typedef struct spec_rule {
+    const yaml_node *at;
+    spec_axes when, set;
+    int matched; /* runs */
+} spec_rule;
+
+typedef struct spec_draft {
+    const registry *registry;
+    yaml_faults *faults;
+    spec_axes axes;
+    int rules_count;
+    spec_rule *rules;
+    const yaml_node *root;
+} spec_draft;
+
+/* ------------------------------------------------------------------------------------------------ spec_axes.c */
+
+/* Takes one key of a spec, an override's `when` or its `set`, if it is a row ("task", "train.lr") or a section
+ * ("train") with rows. Returns 1, 0 when it is neither, or -1 with e set when memory is short. Wrong values are faults
+ * and left out. */
+int spec_axes_take(spec_draft *d, const yaml_pair *pair, spec_axes *out, error *e);
+
+/* Adds one value, given as text, to a row: bounds, grammar and names are checked, the canonical text is kept. The same
+ * value twice is a fault. */
+int spec_axis_add(spec_draft *d, int row, const char *text, const yaml_node *at, spec_axes *out, error *e);
+
+/* "unknown key 'learing_rate'; did you mean 'lr'?" at the key. section: "train", or NULL at the top; words[count]:
+ * other keys that may stand there. */
+void spec_unknown_key(spec_draft *d, const yaml_node *key, const char *section, const char *const *words, int count);
+
+/* The index of the row whose field is at that offset of run_config. */
+int spec_row_at(size_t offset);
+
+/* A value as config_print would write it, in out[size]. -1 with e set to what is wrong with it. */
+int spec_canonical(const registry *r, int row, const char *text, char *out, size_t size, error *e);
+
+/* Adds a canonical text as it is. -1 with e set when memory is short. */
+int spec_axis_push(spec_axis *axis, const char *canonical, const yaml_node *at, error *e);
+
+void spec_axes_free(spec_axes *a);
+
+/* ------------------------------------------------------------------------------------------------ spec_grid.c */
+
+/* Every combination, in the order of config_rows with seeds innermost, overrides applied, checked, alike runs merged.
+ * Faults go to the draft. *out is malloc'ed. Returns the count, or -1 with e set. */
+int spec_grid(spec_draft *d, run_config **out, error *e);
+
+/* Keeps the runs that "key=value,key=value" allows; one key given several times allows any of its values. */
+int spec_filter(const registry *r, const char *only, run_config *runs, int count, error *e);
+
+#endif

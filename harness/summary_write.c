@@ -1,0 +1,108 @@
+/* summary_write.c - the two CSV files of a results folder. */
+#include "summary.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "csv.h"
+
+static const char summary_runs_header[] =
+    "key,encoding,task,seed,train_len,eval_len,ratio,metric,mode,value,n,status,flag\n";
+static const char summary_header[] =
+    "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,rank\n";
+
+static void summary_write_run(buffer *b, const run_record *run)
+{
+    csv_text(b, run->key);
+    csv_text(b, run->label);
+    csv_text(b, run->config.task);
+    csv_integer(b, run->config.seed);
+    csv_integer(b, run->config.train.len);
+}
+
+static double summary_write_number(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void summary_write_value(buffer *b, const run_record *run, const json_t *row)
+{
+    static const char *const numbers[] = {"max_len", "ratio"};
+    static const char *const words[] = {"metric", "mode"};
+    summary_write_run(b, run);
+    for (int i = 0; i < 2; i++)
+        csv_number(b, summary_write_number(row, numbers[i]));
+    for (int i = 0; i < 2; i++)
+        csv_text(b, json_string_value(json_object_get(row, words[i])));
+    csv_number(b, summary_write_number(row, "value"));
+    csv_number(b, summary_write_number(row, "n"));
+    csv_text(b, json_string_value(json_object_get(row, "status")));
+    csv_text(b, json_string_value(json_object_get(row, "flag")));
+    csv_end(b);
+}
+
+/* What was measured before the end is left out: weights of a run that broke off stand for no encoding. */
+static void summary_write_broken(buffer *b, const run_record *run)
+{
+    summary_write_run(b, run);
+    for (int i = 0; i < 6; i++)
+        csv_text(b, NULL);
+    csv_text(b, run->status);
+    csv_text(b, NULL);
+    csv_end(b);
+}
+
+static void summary_write_runs(buffer *b, const results *r)
+{
+    buffer_add(b, summary_runs_header);
+    for (int i = 0; i < r->count; i++) {
+        const run_record *run = &r->run[i];
+        const json_t *row;
+        size_t at;
+        if (!run->ok)
+            summary_write_broken(b, run);
+        else
+            json_array_foreach(json_object_get(run->record, "evaluation"), at, row) summary_write_value(b, run, row);
+    }
+}
+
+static void summary_write_row(buffer *b, const summary_row *row)
+{
+    csv_text(b, row->encoding);
+    csv_text(b, row->task);
+    csv_integer(b, row->train_len);
+    csv_integer(b, row->eval_len);
+    csv_number(b, row->ratio);
+    csv_text(b, row->metric);
+    csv_text(b, row->mode);
+    csv_integer(b, row->seeds);
+    csv_integer(b, row->fitted);
+    const double numbers[] = {row->mean, row->sd, row->median, row->ci_low, row->ci_high, row->rank};
+    for (int i = 0; i < 6; i++)
+        csv_number(b, numbers[i]);
+    csv_end(b);
+}
+
+static int summary_write_file(const char *dir, const char *name, const buffer *b, error *e)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return buffer_save(b, path, e);
+}
+
+int summary_write(const char *dir, const results *r, const summary *s, error *e)
+{
+    buffer b = BUFFER_INIT;
+    summary_write_runs(&b, r);
+    int result = summary_write_file(dir, "runs.csv", &b, e);
+    buffer_free(&b);
+    buffer_add(&b, summary_header);
+    for (int i = 0; i < s->count; i++)
+        summary_write_row(&b, &s->rows[i]);
+    if (result == 0)
+        result = summary_write_file(dir, "summary.csv", &b, e);
+    buffer_free(&b);
+    return result;
+}

@@ -1,0 +1,87 @@
+/* Repeat copy: repeat a string over a small alphabet, in which symbols recur (Huang et al. 2025, "repeat copy").
+ *
+ *   length    symbols to copy
+ *   tokens    0 .. symbols-1 the symbols, then BOS = symbols, SEP = symbols+1, EOS = symbols+2
+ *   input     BOS x SEP x                                       length + 2 + length tokens
+ *   target    nothing up to the last symbol of the prompt, then x EOS: SEP predicts the first symbol
+ *
+ *   symbols=2, length 3:
+ *   input     2 0 1 1 3 0 1 1
+ *   target    . . . . 0 1 1 4
+ *
+ * Symbols are independent and uniform. With two of them the last symbols tell nothing about where the copy stands, so
+ * the place itself must be tracked: the hard counterpart of unique_copy.
+ */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "task.h"
+
+typedef struct repeat_copy_options {
+    int symbols;
+} repeat_copy_options;
+
+static int repeat_copy_vocab(const void *options, int max_len)
+{
+    const repeat_copy_options *o = options;
+    (void)max_len;
+    return o->symbols + 3;
+}
+
+static int repeat_copy_tokens(const void *options, int len)
+{
+    (void)options;
+    return 2 * len + 2;
+}
+
+/* Each symbol of the answer is right with 1/symbols, EOS always: the length is known. */
+static double repeat_copy_chance_token(const void *options, const void *state, int len)
+{
+    const repeat_copy_options *o = options;
+    (void)state;
+    return ((double)len / o->symbols + 1.0) / (len + 1);
+}
+
+static double repeat_copy_chance_exact(const void *options, const void *state, int len)
+{
+    const repeat_copy_options *o = options;
+    (void)state;
+    return pow(o->symbols, -len);
+}
+
+static void repeat_copy_sample(const void *options, const void *state, rng *kind, rng *rest, int len, task_sample *out)
+{
+    const repeat_copy_options *o = options;
+    int *prompt = out->input + 1, *answer = prompt + len + 1;
+    (void)state, (void)kind; /* all strings of a length are equally likely */
+    for (int i = 0; i < len; i++)
+        prompt[i] = (int)rng_below(rest, (uint32_t)o->symbols);
+    memcpy(answer, prompt, (size_t)len * sizeof *answer);
+    task_complete((task_frame){o->symbols, o->symbols + 1, o->symbols + 2}, len, len, out);
+}
+
+static const pe_option repeat_copy_rows[] = {
+    {"symbols", PE_OPTION_INT, offsetof(repeat_copy_options, symbols), "2", 2, TASK_SYMBOLS_MAX, 0, NULL,
+     "size of the alphabet (Huang et al.: 2)"},
+    {.name = NULL},
+};
+
+const task_descriptor task_descriptor_repeat_copy = {
+    .name = "repeat_copy",
+    .title = "Repeat copy",
+    .source = "Huang et al., A Formal Framework for Understanding Length Generalization in Transformers, ICLR 2025",
+    .format = "BOS a b b SEP a b b EOS",
+    .notes = "Two letters, uniform and independent. No encoding of the source generalises here. Lengths up to about 10 "
+             "have so few "
+             "strings that streams share some: see the overlap in the record.",
+    .kind = TASK_ANSWER,
+    .causal_only = 1,
+    .options = repeat_copy_rows,
+    .options_size = sizeof(repeat_copy_options),
+    .vocab = repeat_copy_vocab,
+    .tokens = repeat_copy_tokens,
+    .chance_token = repeat_copy_chance_token,
+    .chance_exact = repeat_copy_chance_exact,
+    .sample = repeat_copy_sample,
+};

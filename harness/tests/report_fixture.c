@@ -1,0 +1,160 @@
+#include "report_fixture.h"
+
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "record.h"
+
+static const double made_ratio[MADE_LENGTHS] = {1, 2, 4};
+
+static void made_config(const made_run *made, run_config *c)
+{
+    config_defaults(c);
+    snprintf(c->encoding, sizeof c->encoding, "%s", made->encoding);
+    snprintf(c->task, sizeof c->task, "%s", made->task ? made->task : "repeat_copy");
+    c->seed = made->seed ? made->seed : 1;
+    c->train.len = 16;
+    c->train.min_len = 4;
+    c->train.warmup = 3;
+    c->train.steps = 30;
+    c->train.lr = made->lr > 0 ? made->lr : c->train.lr;
+    c->eval.ratios = (pe_list){.count = MADE_LENGTHS};
+    memcpy(c->eval.ratios.value, made_ratio, sizeof made_ratio);
+    c->eval.stride = made->loss ? 4 : 0;
+}
+
+static void made_add(run_result *r, const made_run *made, int length, const char *metric, const char *mode,
+                     double value)
+{
+    int len = (int)(16 * made_ratio[length]), absent = isnan(value);
+    run_value *v = &r->values[r->values_count++];
+    *v = (run_value){.bin = {len, len, made_ratio[length]},
+                     .metric = metric,
+                     .mode = mode,
+                     .value = value,
+                     .n = absent ? 0 : 256,
+                     .status = absent ? "undefined" : "ok"};
+    snprintf(v->flag, sizeof v->flag, "%s", made->flag && length > 0 && !absent ? made->flag : "");
+}
+
+static void made_add_position(run_result *r, int length, const char *mode, double value)
+{
+    int len = (int)(16 * made_ratio[length]);
+    run_positions *p = &r->positions[r->positions_count++];
+    *p = (run_positions){.bin = {len, len, made_ratio[length]}, .mode = mode, .count = len};
+    p->loss = calloc((size_t)len, sizeof *p->loss);
+    p->n = calloc((size_t)len, sizeof *p->n);
+    for (int t = 0; t < len; t++) {
+        p->loss[t] = value + 1.0 / (1 + t);
+        p->n[t] = 8;
+    }
+}
+
+static void made_evaluate(const made_run *made, run_result *r)
+{
+    for (int l = 0; l < MADE_LENGTHS; l++) {
+        double score = made->score[l];
+        if (made->loss) {
+            made_add(r, made, l, "loss", "windows", score - 0.01);
+            made_add(r, made, l, "loss", "sliding", score);
+            if (!isnan(score))
+                made_add_position(r, l, "windows", score);
+            continue;
+        }
+        made_add(r, made, l, "exact_match", "teacher_forced", score);
+        made_add(r, made, l, "token_accuracy", "teacher_forced", (1 + score) / 2);
+        made_add(r, made, l, "chance_exact", "teacher_forced", 0.25);
+        made_add(r, made, l, "overlap", "teacher_forced", 0);
+    }
+}
+
+static void made_train(const made_run *made, run_result *r)
+{
+    static const double usual[3] = {2, 1, 0.5};
+    int given = made->training_loss[0] != 0 || made->training_loss[1] != 0 || made->training_loss[2] != 0;
+    for (int i = 0; i < 3; i++)
+        r->curve[r->curve_count++] = (run_point){.step = 10 * (i + 1),
+                                                 .loss = given ? made->training_loss[i] : usual[i],
+                                                 .lr = 1e-3,
+                                                 .grad_norm = 1,
+                                                 .validation_exact = NAN,
+                                                 .validation_loss = NAN};
+}
+
+void made_write(const char *dir, const made_run *made, char *path)
+{
+    run_config c;
+    run_value values[64];
+    run_positions positions[16];
+    run_point curve[4];
+    char key[CONFIG_KEY_SIZE], file[PATH_MAX];
+    error e = ERROR_INIT;
+    host_facts h = {.version = "0.1.0",
+                    .compiler = "gcc",
+                    .flags = "-O3",
+                    .kernel = "loops",
+                    .cpu = "CPU <9> & co",
+                    .host = "box",
+                    .cores = 2};
+    run_result r = {.status = made->status,
+                    .status_step = made->status == RUN_OK ? 30 : 17,
+                    .selected_step = 30,
+                    .fitted = !made->unfit,
+                    .fit_score = made->unfit ? 0.5 : 1,
+                    .parameters = 1234,
+                    .tokens_seen = 1000,
+                    .train_tokens_max = 16,
+                    .map_reach = 15,
+                    .values = values,
+                    .positions = positions,
+                    .curve = curve,
+                    .train_seconds = 1.5,
+                    .evaluate_seconds = 0.5,
+                    .cpu_seconds = 2,
+                    .peak_bytes = 1 << 20};
+    snprintf(r.message, sizeof r.message, "%s", made->message ? made->message : "");
+    made_config(made, &c);
+    made_train(made, &r);
+    if (made->status == RUN_OK)
+        made_evaluate(made, &r);
+    config_key(&c, key);
+    snprintf(file, sizeof file, "%s/runs", dir);
+    cr_assert(mkdir(file, 0777) == 0 || errno == EEXIST);
+    snprintf(file, sizeof file, "%s/runs/%s.json", dir, key);
+    json_t *record = record_json(&c, &r, &h);
+    cr_assert(record && record_write(file, record, &e) == 0, "%s", e.message);
+    json_decref(record);
+    for (int i = 0; i < r.positions_count; i++) {
+        free(positions[i].loss);
+        free(positions[i].n);
+    }
+    if (path)
+        snprintf(path, PATH_MAX, "%s", file);
+}
+
+void made_folder(const char *dir)
+{
+    for (int seed = 1; seed <= 3; seed++) {
+        double wobble = 0.01 * seed;
+        made_write(dir, &(made_run){.encoding = "holds", .seed = seed, .score = {1, 0.9 + wobble, 0.8 + wobble}}, NULL);
+        made_write(dir, &(made_run){.encoding = "ends", .seed = seed, .score = {1, NAN, NAN}}, NULL);
+        made_write(dir,
+                   &(made_run){.encoding = "holds",
+                               .task = "prose",
+                               .seed = seed,
+                               .loss = 1,
+                               .score = {1.5 + wobble, 1.6 + wobble, 1.7 + wobble}},
+                   NULL);
+        made_write(dir,
+                   &(made_run){
+                       .encoding = "ends", .task = "prose", .seed = seed, .loss = 1, .score = {1.4 + wobble, NAN, NAN}},
+                   NULL);
+    }
+}

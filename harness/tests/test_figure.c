@@ -1,0 +1,418 @@
+/* Figures: where labels stand, what axes show, colours that stay, and pictures that gnuplot makes or cannot make. */
+#include <criterion/criterion.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "figure.h"
+#include "report.h"
+#include "scratch.h"
+#include "svg.h"
+
+static scratch room;
+
+static void drawing_setup(void)
+{
+    scratch_open(&room);
+}
+
+static void drawing_teardown(void)
+{
+    scratch_close(&room);
+}
+
+TestSuite(figure);
+TestSuite(palette);
+TestSuite(drawing, .init = drawing_setup, .fini = drawing_teardown);
+
+/* ------------------------------------------------------------------------------------------------ labels */
+
+static void assert_heights(const double *y, const double *expected, int n)
+{
+    for (int i = 0; i < n; i++)
+        cr_assert(fabs(y[i] - expected[i]) < 1e-9, "%d: %g is not %g", i, y[i], expected[i]);
+}
+
+Test(figure, labels_with_room_stay_where_they_are)
+{
+    double y[] = {80, 10, 40};
+    figure_spread(y, 3, 15, 0, 100);
+    assert_heights(y, (double[]){80, 10, 40}, 3);
+}
+
+/* Two at 50 share the way: 42.5 and 57.5. A third at 60 pushes all: the three best heights sum to 160. */
+Test(figure, crowded_labels_share_the_way)
+{
+    double two[] = {50, 50}, three[] = {50, 60, 50};
+    figure_spread(two, 2, 15, 0, 100);
+    assert_heights(two, (double[]){42.5, 57.5}, 2);
+    figure_spread(three, 3, 15, 0, 100);
+    assert_heights(three, (double[]){160.0 / 3 - 15, 160.0 / 3 + 15, 160.0 / 3}, 3);
+}
+
+Test(figure, labels_stay_within_the_picture)
+{
+    double y[] = {0, 0, 0, 100};
+    figure_spread(y, 4, 10, 0, 100);
+    assert_heights(y, (double[]){0, 10, 20, 100}, 4);
+    double many[] = {5, 5, 5, 5, 5};
+    figure_spread(many, 5, 50, 0, 100); /* no room for gaps of 50: 25 each */
+    assert_heights(many, (double[]){0, 25, 50, 75, 100}, 5);
+}
+
+/* Whatever comes in: order kept, gaps kept, within bounds. */
+Test(figure, labels_never_overlap)
+{
+    for (unsigned seed = 1; seed < 200; seed++) {
+        double before[12], y[12];
+        unsigned state = seed;
+        for (int i = 0; i < 12; i++)
+            before[i] = y[i] = (state = state * 1103515245u + 12345u) / 4294967296.0 * 200;
+        figure_spread(y, 12, 15, -4, 204);
+        for (int i = 0; i < 12; i++) {
+            cr_assert(y[i] >= -4 - 1e-9 && y[i] <= 204 + 1e-9);
+            for (int k = 0; k < 12; k++)
+                cr_assert(before[i] >= before[k] || y[k] - y[i] >= 15 - 1e-9, "%u: %g %g", seed, y[i], y[k]);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ axes */
+
+static figure_curve *one_curve(figure_panel *p, const double *y, int n)
+{
+    figure_curve *c = figure_add_curve(p, "a", (palette_style){0}, n);
+    for (int i = 0; i < n; i++) {
+        c->point[i].x = i + 1;
+        c->point[i].y = y[i];
+    }
+    return c;
+}
+
+static void free_panel(figure_panel *p)
+{
+    figure_panel *panel = malloc(sizeof *panel);
+    *panel = *p;
+    figure_free(&(figure){.panels = 1, .panel = panel});
+}
+
+Test(figure, tics_are_round_and_hold_all_points)
+{
+    figure_panel p = {0};
+    one_curve(&p, (double[]){1.63, 2.2, 5.97}, 3);
+    figure_fit(&p, NAN, NAN);
+    cr_assert(p.y_low <= 1.63 && p.y_high >= 5.97 && p.y_tics >= 4 && p.y_tics <= 8);
+    cr_assert_str_eq(p.y_tic[0].text, "1");
+    cr_assert(p.x_high == 3, "the axis ends where the curve does");
+    free_panel(&p);
+}
+
+Test(figure, a_flat_curve_still_has_an_axis)
+{
+    figure_panel p = {0};
+    one_curve(&p, (double[]){0, 0}, 2);
+    figure_fit(&p, NAN, NAN);
+    cr_assert(p.y_high > p.y_low && p.y_tics >= 2);
+    free_panel(&p);
+}
+
+Test(figure, a_curve_without_values_still_has_an_axis)
+{
+    figure_panel p = {.y_log = 10};
+    one_curve(&p, (double[]){NAN, NAN}, 2);
+    figure_fit(&p, NAN, NAN);
+    cr_assert(p.y_high > p.y_low && p.y_low > 0 && p.y_tics >= 2);
+    free_panel(&p);
+}
+
+/* A loss of exactly 0 has no place on a logarithmic axis: a gap, counted. The others are shown. */
+Test(figure, zeros_on_a_logarithmic_axis_are_left_out_and_counted)
+{
+    figure_panel p = {.y_log = 10};
+    figure_curve *c = one_curve(&p, (double[]){3, 0, -1, 0.02}, 4);
+    c->point[0].low = 0;
+    c->point[0].high = 4;
+    figure_fit(&p, NAN, NAN);
+    cr_assert_eq(p.left_out, 2);
+    cr_assert(isnan(c->point[1].y) && isnan(c->point[2].y) && c->point[3].y == 0.02 && isnan(c->point[0].low));
+    cr_assert(p.y_low > 0 && p.y_low <= 0.02 && p.y_high >= 3);
+    free_panel(&p);
+}
+
+/* ------------------------------------------------------------------------------------------------ colours */
+
+Test(palette, adding_a_method_recolours_no_other)
+{
+    const char *few[] = {"gamma", "alpha"}, *many[] = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta"};
+    palette_style before[2], after[6];
+    palette_assign(few, 2, before);
+    palette_assign(many, 6, after);
+    cr_assert(before[1].colour == after[0].colour && before[1].shape == after[0].shape);
+    cr_assert(before[0].colour == after[2].colour && before[0].shape == after[2].shape);
+}
+
+Test(palette, order_of_names_does_not_matter)
+{
+    const char *one[] = {"a", "b", "c", "d"}, *other[] = {"d", "b", "a", "c"};
+    static const int place[] = {2, 1, 3, 0};
+    palette_style x[4], y[4];
+    palette_assign(one, 4, x);
+    palette_assign(other, 4, y);
+    for (int i = 0; i < 4; i++)
+        cr_assert(memcmp(&x[i], &y[place[i]], sizeof x[i]) == 0);
+}
+
+Test(palette, forty_eight_methods_differ)
+{
+    char text[48][8];
+    const char *names[48];
+    palette_style s[48];
+    for (int i = 0; i < 48; i++) {
+        snprintf(text[i], sizeof text[i], "m%d", i);
+        names[i] = text[i];
+    }
+    palette_assign(names, 48, s);
+    for (int i = 0; i < 48; i++)
+        for (int k = 0; k < i; k++)
+            cr_assert(s[i].colour != s[k].colour || s[i].shape != s[k].shape, "%d %d", i, k);
+}
+
+/* Contrast by WCAG 2: labels are written in these colours. 3 is asked of large text and graphics. */
+static double luminance(unsigned rgb)
+{
+    double sum = 0;
+    static const double weight[] = {0.2126, 0.7152, 0.0722};
+    for (int i = 0; i < 3; i++) {
+        double c = (rgb >> (16 - 8 * i) & 255) / 255.0;
+        sum += weight[i] * (c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+Test(palette, colours_can_be_read_on_both_grounds)
+{
+    for (int dark = 0; dark <= 1; dark++) {
+        double page = luminance(palette_rgb(PALETTE_PAGE, dark));
+        for (int i = 0; i <= PALETTE_MUTED; i++) {
+            double ink = luminance(palette_rgb(i, dark));
+            double contrast = (fmax(ink, page) + 0.05) / (fmin(ink, page) + 0.05);
+            cr_assert(contrast >= (i >= PALETTE_INK ? 4.5 : 2.9), "%d %d: %g", i, dark, contrast);
+        }
+    }
+    for (double share = 0; share <= 1; share += 0.05) {
+        double ground = luminance(palette_ramp(share)), ink = luminance(palette_ramp_text(share));
+        cr_assert((fmax(ink, ground) + 0.05) / (fmin(ink, ground) + 0.05) >= 4.5, "%g", share);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ gnuplot */
+
+static void small_figure(const char *name, const char *title, const char *label)
+{
+    error e = ERROR_INIT;
+    figure f = {.name = name,
+                .title = title,
+                .columns = 1,
+                .panel_width = 400,
+                .panel_height = 300,
+                .panels = 1,
+                .panel = calloc(1, sizeof *f.panel)};
+    f.panel->title = strdup(title);
+    f.panel->subtitle = strdup("below");
+    f.panel->x_title = "x";
+    f.panel->train_x = NAN;
+    figure_curve *c = one_curve(f.panel, (double[]){0.2, NAN, 0.7}, 3);
+    free(c->label);
+    c->label = strdup(label);
+    c->point[2].hollow = 1;
+    figure_fit(f.panel, 0, 1);
+    cr_assert_eq(figure_write(&f, room.dir, &e), 0, "%s", e.message);
+    figure_free(&f);
+}
+
+static int draw(const char *name, int formats, error *e)
+{
+    return figure_draw("plots", "curves.gp", room.dir, name, "Title <&>", formats, e);
+}
+
+static char *drawn(const char *name, size_t *size)
+{
+    char path[PATH_MAX];
+    return scratch_read(scratch_path(&room, name, path), size);
+}
+
+static void need_gnuplot(void)
+{
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        cr_skip_test("gnuplot is not installed");
+}
+
+/* Each is a mark in gnuplot's enhanced text, in its strings, or in XML. */
+Test(drawing, names_are_shown_literally)
+{
+    need_gnuplot();
+    error e = ERROR_INIT;
+    size_t size;
+    small_figure("names", "a_b^2{c}@d 100% # ~", "x\\n'y' \"z\" <&> `ls`");
+    cr_assert_eq(draw("names", PLOT_SVG, &e), 0, "%s", e.message);
+    char *svg = drawn("names.svg", &size);
+    cr_assert(strstr(svg, ">a_b^2{c}@d 100% # ~<"), "%s", svg);
+    cr_assert(strstr(svg, ">x\\n'y' \"z\" &lt;&amp;> `ls`<"), "%s", svg);
+    cr_assert(strstr(svg, "<title>Title &lt;&amp;&gt;</title>"));
+    free(svg);
+}
+
+/* Too close for its text: the tic has none, and no other field's text in its place. */
+Test(drawing, crowded_tics_lose_their_text)
+{
+    need_gnuplot();
+    error e = ERROR_INIT;
+    size_t size;
+    figure f = {.name = "crowd",
+                .title = "t",
+                .columns = 1,
+                .panel_width = 300,
+                .panel_height = 300,
+                .panels = 1,
+                .panel = calloc(1, sizeof *f.panel)};
+    *f.panel = (figure_panel){.title = strdup(""),
+                              .subtitle = strdup(""),
+                              .x_title = "",
+                              .train_x = NAN,
+                              .x_log = 2,
+                              .x_low = 1,
+                              .x_high = 64,
+                              .x_tics = 3,
+                              .x_tic = {{2, "2\303\227"}, {2.125, "2.125\303\227"}, {32, "32\303\227"}}};
+    one_curve(f.panel, (double[]){0.2, 0.4, 0.7}, 3);
+    figure_fit(f.panel, 0, 1);
+    cr_assert_eq(figure_write(&f, room.dir, &e), 0, "%s", e.message);
+    figure_free(&f);
+    cr_assert_eq(draw("crowd", PLOT_SVG, &e), 0, "%s", e.message);
+    char *svg = drawn("crowd.svg", &size);
+    cr_assert(strstr(svg, ">2\303\227<") && strstr(svg, ">32\303\227<"), "%s", svg);
+    cr_assert(!strstr(svg, "2.125") && !strstr(svg, ">125<") && !strstr(svg, ">5<"), "%s", svg);
+    free(svg);
+}
+
+Test(drawing, a_rerun_gives_the_same_bytes)
+{
+    need_gnuplot();
+    error e = ERROR_INIT;
+    size_t size, again_size;
+    small_figure("twice", "t", "m");
+    cr_assert_eq(draw("twice", PLOT_SVG | PLOT_PNG, &e), 0, "%s", e.message);
+    char *svg = drawn("twice.svg", &size), *png = drawn("twice.png", &size);
+    cr_assert_eq(draw("twice", PLOT_SVG | PLOT_PNG, &e), 0, "%s", e.message);
+    char *svg_again = drawn("twice.svg", &again_size), *png_again = drawn("twice.png", &again_size);
+    cr_assert_str_eq(svg_again, svg);
+    cr_assert(size == again_size && memcmp(png, png_again, size) == 0);
+    cr_assert_eq(scratch_count(&room, ".tmp"), 0);
+    free(svg), free(png), free(svg_again), free(png_again);
+}
+
+Test(drawing, all_formats_are_what_they_say)
+{
+    need_gnuplot();
+    error e = ERROR_INIT;
+    size_t size;
+    small_figure("formats", "t", "m");
+    cr_assert_eq(draw("formats", PLOT_SVG | PLOT_PDF | PLOT_PNG, &e), 0, "%s", e.message);
+    char *pdf = drawn("formats.pdf", &size), *png = drawn("formats.png", &size), *svg = drawn("formats.svg", &size);
+    cr_assert(strncmp(pdf, "%PDF-", 5) == 0 && memcmp(png, "\x89PNG", 4) == 0);
+    cr_assert(strstr(svg, "width=\"400\"") && strstr(svg, "prefers-color-scheme: dark"));
+    cr_assert((unsigned char)png[18] == 800 >> 8 && (unsigned char)png[19] == (800 & 255), "twice the size");
+    free(pdf), free(png), free(svg);
+}
+
+/* Colours of the page's palette only, in the one spelling that its rules for dark pages match. */
+Test(drawing, every_colour_has_a_dark_twin)
+{
+    need_gnuplot();
+    error e = ERROR_INIT;
+    size_t size;
+    small_figure("dark", "t", "m");
+    cr_assert_eq(draw("dark", PLOT_SVG, &e), 0, "%s", e.message);
+    char *svg = drawn("dark.svg", &size);
+    for (const char *at = strstr(svg, "</style>"); (at = strstr(at, "rgb(")); at++) {
+        unsigned r, g, b;
+        int known = 0;
+        cr_assert(sscanf(at, "rgb(%u,%u,%u)", &r, &g, &b) == 3 && !memchr(at, ' ', strcspn(at, ")")), "%.20s", at);
+        for (int i = 0; i < PALETTE_ALL; i++)
+            known |= palette_rgb(i, 0) == (r << 16 | g << 8 | b);
+        cr_assert(known, "rgb(%u,%u,%u)", r, g, b);
+    }
+    free(svg);
+}
+
+Test(drawing, ids_of_two_figures_on_a_page_differ)
+{
+    need_gnuplot();
+    error e = ERROR_INIT;
+    size_t size;
+    buffer page = BUFFER_INIT;
+    small_figure("ids", "t", "m");
+    cr_assert_eq(draw("ids", PLOT_SVG, &e), 0, "%s", e.message);
+    char *svg = drawn("ids.svg", &size);
+    cr_assert_eq(svg_inline(svg, "one-", &page), 0);
+    cr_assert(strstr(page.data, "id='one-gpPt") && strstr(page.data, "href='#one-gpPt"));
+    cr_assert(!strstr(page.data, "id='gp") && !strstr(page.data, "href='#gp") && !strstr(page.data, "<?xml"));
+    free(svg);
+    buffer_free(&page);
+}
+
+Test(drawing, without_gnuplot_one_message_says_what_is_needed)
+{
+    error e = ERROR_INIT;
+    small_figure("none", "t", "m");
+    setenv("PATH", room.dir, 1);
+    cr_assert_eq(draw("none", PLOT_SVG | PLOT_PDF, &e), -1);
+    cr_assert(e.kind == ERROR_ENVIRONMENT && strstr(e.message, "gnuplot is not installed"), "%s", e.message);
+    cr_assert(strstr(e.message, "5.4") && strstr(e.message, "apt-get install"), "%s", e.message);
+    cr_assert_eq(scratch_count(&room, "none."), 2, "the data stay");
+}
+
+/* A gnuplot that was built without cairo. */
+Test(drawing, a_missing_terminal_keeps_the_other_formats)
+{
+    static const char stub[] =
+        "#!/bin/sh\n"
+        "case \"$5\" in *.svg.*) printf '<svg viewBox=\"0 0 4 3\"><title>x</title></svg>' > \"$5\"; exit 0;;\n"
+        "esac\necho 'set terminal pngcairo' >&2\necho '     ^' >&2\n"
+        "echo '\"style.gp\" line 17: unknown or ambiguous terminal name; type just set terminal' >&2\nexit 1\n";
+    char path[PATH_MAX];
+    error e = ERROR_INIT;
+    small_figure("some", "t", "m");
+    scratch_write(&room, "gnuplot", stub, sizeof stub - 1, path);
+    chmod(path, 0755);
+    setenv("PATH", room.dir, 1);
+    cr_assert_eq(draw("some", PLOT_SVG | PLOT_PNG, &e), -1);
+    cr_assert(strstr(e.message, "lacks the pngcairo terminal"), "%s", e.message);
+    cr_assert(access(scratch_path(&room, "some.svg", path), R_OK) == 0);
+    cr_assert(access(scratch_path(&room, "some.png", path), R_OK) != 0 && scratch_count(&room, ".tmp") == 0);
+}
+
+/* gnuplot leaves an empty file behind a script that fails: the older picture must survive. */
+Test(drawing, a_failing_script_keeps_the_older_picture)
+{
+    static const char stub[] = "#!/bin/sh\n: > \"$5\"\necho 'line 3: x is undefined' >&2\nexit 1\n";
+    char path[PATH_MAX];
+    error e = ERROR_INIT;
+    size_t size;
+    small_figure("old", "t", "m");
+    scratch_write(&room, "old.png", "old", 3, path);
+    scratch_write(&room, "gnuplot", stub, sizeof stub - 1, path);
+    chmod(path, 0755);
+    setenv("PATH", room.dir, 1);
+    cr_assert_eq(draw("old", PLOT_PNG, &e), -1);
+    cr_assert(strstr(e.message, "x is undefined") && strstr(e.message, "curves.gp"), "%s", e.message);
+    char *old = drawn("old.png", &size);
+    cr_assert_str_eq(old, "old");
+    cr_assert_eq(scratch_count(&room, ".tmp"), 0);
+    free(old);
+}

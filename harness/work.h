@@ -1,0 +1,33 @@
+/* work.h - how much arithmetic a run is: what a sweep weighs its runs by when it tells the time that is left.
+ *
+ * For a network of P = layers (4 + 2 mlp) width^2 + vocabulary width weights in matrices, a token of a sequence of T
+ * costs forward    2 P + 4 layers width T v     v: the share of pairs that is visible, 1/2 in a causal network training
+ * 3 (2 P) + 3.5 (4 layers width T v) floating-point operations: the backward pass is two products for each one, and
+ * attention's scores are made anew in it (Kaplan et al. 2020, section 2.1, with the attention term kept). Encodings are
+ * taken for free: an estimate is for comparing runs, and measured times take its place as soon as there are any.
+ */
+#ifndef WORK_H
+#define WORK_H
+
+#include <stdint.h>
+
+#include "config.h"
+#include "spec.h"
+
+typedef struct work {
+    double train, evaluate; /* floating-point operations */
+} work;
+
+/* What one core of an ordinary machine does on networks of this size, in operations a second: for a plan that has
+ * nothing measured to go by. */
+#define WORK_ASSUMED_SPEED 5e10
+
+work work_of(const run_config *c);
+
+/* The same for all runs of a spec: out[s->count]. Runs that differ in encoding and seed alone are worked out once. */
+void work_of_all(const spec *s, work *out);
+
+/* A fingerprint of everything but the seed; with `any_encoding`, of everything but seed and encoding. */
+uint64_t work_shape(const run_config *c, int any_encoding);
+
+#endif
