@@ -1,0 +1,50 @@
+#include "command.h"
+
+#include <string.h>
+
+#include "options.h"
+
+#define COMMAND(name) extern const command command_##name;
+#include "command_list.h"
+#undef COMMAND
+
+static const command *const command_all[] = {
+#define COMMAND(name) &command_##name,
+#include "command_list.h"
+#undef COMMAND
+};
+
+int command_count(void)
+{
+    return (int)(sizeof command_all / sizeof *command_all);
+}
+
+const command *command_at(int i)
+{
+    return command_all[i];
+}
+
+const command *command_find(const char *name, error *e)
+{
+    const char *names[sizeof command_all / sizeof *command_all];
+    for (int i = 0; i < command_count(); i++) {
+        names[i] = command_all[i]->name;
+        if (!strcmp(names[i], name))
+            return command_all[i];
+    }
+    const char *nearest = nearest_word(name, names, (size_t)command_count());
+    if (nearest)
+        error_set(e, ERROR_USAGE, "unknown command '%s'; did you mean '%s'?", name, nearest);
+    else
+        error_set(e, ERROR_USAGE, "unknown command '%s'; see 'posbench --help'", name);
+    return NULL;
+}
+
+int command_load_plugins(const command_host *host, const args *a, error *e)
+{
+    const char *path;
+    for (int i = 0; (path = args_nth(a, "plugin", i)); i++)
+        if (registry_load_plugin(host->registry, path, e))
+            return -1;
+    return 0;
+}

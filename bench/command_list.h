@@ -1,0 +1,10 @@
+/* command_list.h - one line for each command, in the order of the help; bench/cmd_<name>.c is its file. */
+COMMAND(list)
+COMMAND(show)
+COMMAND(check)
+COMMAND(run)
+COMMAND(sweep)
+COMMAND(collect)
+COMMAND(report)
+COMMAND(speed)
+COMMAND(help)

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# install.sh BUILD PREFIX: an installed program finds its twin, its specs and its plots' scripts, wherever it is put.
+. "$(dirname "$0")/tap.sh"
+build=$1 prefix=$2
+holds "install" env DESTDIR="$tmp/there" meson install -C "$build" --no-rebuild --quiet
+root=$tmp/there$prefix
+# Away from the tree, so that nothing is found by accident: a program that looks in its source tree would find it there.
+mv "$root" "$tmp/elsewhere"
+posbench=$tmp/elsewhere/bin/posbench
+cd "$tmp" || exit 1
+expect 0 "list specs" "$posbench" list specs --format json
+said "$out" "specs are the installed ones" "$tmp/elsewhere/bin/../share/posbench/specs/"
+expect 0 "check finds its twin" "$posbench" check nope
+for file in share/man/man1/posbench.1 libexec/posbench/posbench-f64 include/posbench/pe.h include/posbench/pe_option.h \
+  share/posbench/plots/style.gp; do
+  if [ -s "$tmp/elsewhere/$file" ]; then pass "$file is installed"; else fail "$file is installed"; fi
+done
+cp "$posbench" "$tmp/posbench"
+chmod -x "$tmp/elsewhere/libexec/posbench/posbench-f64"
+refused 3 "posbench-f64, the double-precision twin" "without its twin, check says so" "$posbench" check nope
+done_testing
