@@ -124,6 +124,39 @@ static void network_causal(const char *encoding)
 
 /* ------------------------------------------------------------------------------------------------ batches */
 
+/* Sequences stand behind each other in one block, yet none sees another: a token of the first changes no bit of the second's
+ * losses, and the second alone gives the same to rounding. */
+static void network_apart(const char *encoding)
+{
+    fixture f;
+    fixture_open(&f, encoding, "", 9, 0);
+    fixture_draw(&f, 5, 2, 1);
+    double before[FIXTURE_TOKENS], after[FIXTURE_TOKENS], alone[FIXTURE_TOKENS];
+    for (int t = 0; t < 18; t++)
+        f.target[t] = 2;
+    model_forward(&f.model, &f.work, &f.batch);
+    model_loss(&f.model, &f.work, &f.batch, 0, before, NULL);
+    f.input[4] = (f.input[4] + 1) % FIXTURE_VOCAB;
+    model_forward(&f.model, &f.work, &f.batch);
+    model_loss(&f.model, &f.work, &f.batch, 0, after, NULL);
+    cr_assert(before[4] != after[4], "%s: the changed token has no effect", encoding);
+    cr_assert_arr_eq(before + 9, after + 9, 9 * sizeof(double), "%s", encoding);
+    int start[2] = { 0, 9 };
+    batch second = { .sequences = 1, .start = start, .input = f.input + 9, .target = f.target + 9 };
+    model_forward(&f.model, &f.work, &second);
+    model_loss(&f.model, &f.work, &second, 0, alone, NULL);
+    for (int t = 0; t < 9; t++)
+        cr_assert(fabs(alone[t] - before[9 + t]) < 1e-5, "%s: token %d", encoding, t);
+    fixture_close(&f);
+}
+
+#define PE_ENCODING(name)                                                                                              \
+    Test(network_apart, name)                                                                                          \
+    {                                                                                                                  \
+        network_apart(#name);                                                                                          \
+    }
+#include "list.h"
+
 /* One batch, or its sequences in parts, or each alone: the same gradient, though their lengths and scored tokens differ, and
  * a part with nothing to score adds nothing (no division by 0). */
 Test(network, parts_of_a_batch_add_up)
