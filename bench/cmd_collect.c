@@ -9,8 +9,10 @@ static int cmd_collect_run(const command_host *host, const args *a, error *e)
     (void)host;
     const char *dir = a->word[0];
     summary s;
-    if (summary_collect(dir, &s, e))
+    if (summary_collect(dir, &s, e)) { /* what could be read is there all the same */
+        summary_free(&s);
         return -1;
+    }
     printf("%d records: %d failed, %d diverged, %d interrupted\n", s.records, s.failed, s.diverged, s.interrupted);
     printf("%s/runs.csv     one row for each measured value\n", dir);
     printf("%s/summary.csv  one row for each point of a curve, over the seeds (%d points)\n", dir, s.count);
