@@ -3,20 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "options.h"
+#include "stopwatch.h"
 
 /* Seconds between two tellings. */
 static const double watch_pause[] = {[WATCH_LIVE] = 0.2, [WATCH_PLAIN] = 10, [WATCH_TOLD] = 0.1};
-
-static double watch_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 watch watch_person(FILE *to)
 {
@@ -46,7 +39,7 @@ static void watch_line(const watch *w, int done, int total, double loss, double 
 void watch_tell(void *self, const char *phase, int done, int total, double loss)
 {
     watch *w = self;
-    double now = watch_now();
+    double now = stopwatch_wall();
     int begins = strncmp(w->phase, phase, sizeof w->phase - 1) != 0;
     if (begins) {
         snprintf(w->phase, sizeof w->phase, "%s", phase);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "progress.h"
+#include "stopwatch.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PROGRESS_LINE = 512, PROGRESS_ENCODING_MAX = 28, PROGRESS_TASK_MAX = 24, PROGRESS_BAR = 16 };
@@ -15,17 +15,10 @@ enum { PROGRESS_LINE = 512, PROGRESS_ENCODING_MAX = 28, PROGRESS_TASK_MAX = 24, 
 #define PROGRESS_REDRAW_SECONDS 0.1
 #define PROGRESS_PLAIN_SECONDS 30.0
 
-double progress_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 int progress_open(progress *p, FILE *to, int slots, error *e)
 {
     const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
-    *p = (progress){.to = to, .slots = slots, .started = progress_clock()};
+    *p = (progress){.to = to, .slots = slots, .started = stopwatch_wall()};
     p->told_at = p->started;
     p->live = to && isatty(fileno(to)) && term && *term && strcmp(term, "dumb") != 0;
     p->colour = p->live && !(plain && *plain);
@@ -161,7 +154,7 @@ static void progress_slot_line(const progress *p, int i, char *line)
     progress_append(line, " %-8s %3d%%", s->news.phase, progress_percent(&s->news));
     progress_bar(line, 0.01 * progress_percent(&s->news));
     progress_loss(s->news.loss, loss, sizeof loss);
-    progress_duration(progress_clock() - s->since, time, sizeof time);
+    progress_duration(stopwatch_wall() - s->since, time, sizeof time);
     progress_append(line, " loss %s  %s", loss, time);
 }
 
@@ -288,7 +281,7 @@ void progress_note(progress *p, const char *format, ...)
 void progress_begin(progress *p, int slot, const char *encoding, const char *task, int seed)
 {
     progress_slot *s = &p->slot[slot];
-    *s = (progress_slot){.busy = 1, .seed = seed, .since = progress_clock(), .news = {.loss = NAN}};
+    *s = (progress_slot){.busy = 1, .seed = seed, .since = stopwatch_wall(), .news = {.loss = NAN}};
     snprintf(s->encoding, sizeof s->encoding, "%s", encoding);
     snprintf(s->task, sizeof s->task, "%s", task);
     int e = progress_cut(s->encoding, PROGRESS_ENCODING_MAX), k = progress_cut(s->task, PROGRESS_TASK_MAX);
@@ -310,7 +303,7 @@ void progress_finish(progress *p, int slot, const char *how, int quiet, const pr
     char line[PROGRESS_LINE] = "", time[32], loss[32];
     progress_append(line, "%d/%d  %s  %s  seed %d  ", t->over, t->planned, s->encoding, s->task, s->seed);
     progress_append(line, "%s", how);
-    progress_duration(progress_clock() - s->since, time, sizeof time);
+    progress_duration(stopwatch_wall() - s->since, time, sizeof time);
     progress_loss(s->news.loss, loss, sizeof loss);
     progress_append(line, "  (%s, loss %s)", time, loss);
     progress_note(p, "%s", line);
@@ -325,7 +318,7 @@ static int progress_takes_more(const progress *p)
 
 void progress_draw(progress *p, const progress_totals *t)
 {
-    double now = progress_clock();
+    double now = stopwatch_wall();
     if (!p->to)
         return;
     if (p->live && now - p->told_at >= PROGRESS_REDRAW_SECONDS && progress_takes_more(p)) {

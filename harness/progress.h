@@ -40,9 +40,6 @@ typedef struct progress {
     double started, told_at; /* told_at: of the last redraw or plain total */
 } progress;
 
-/* Seconds on a clock that never jumps. */
-double progress_clock(void);
-
 int progress_open(progress *p, FILE *to, int slots, error *e);
 
 /* Leaves the total as the last line and gives back the memory. */

@@ -1,4 +1,5 @@
 #include "queue.h"
+#include "stopwatch.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static void queue_drop_dead_claim(queue *q, int i)
 
 int queue_open(queue *q, const spec *s, const char *out_dir, int make, int retry_failed, error *e)
 {
-    *q = (queue){.retry_failed = retry_failed, .rechecked = progress_clock()};
+    *q = (queue){.retry_failed = retry_failed, .rechecked = stopwatch_wall()};
     work *w = calloc((size_t)s->count + 1, sizeof *w);
     if (!w || queue_allocate(q, s, e) < 0 || folder_open(&q->folder, out_dir, make, e) < 0 ||
         queue_open_claims(q, e) < 0) {
@@ -156,7 +157,7 @@ int queue_next(queue *q, int last_look, progress *p, error *e)
         if (got != 0)
             return got > 0 ? i : -1;
     }
-    double now = progress_clock();
+    double now = stopwatch_wall();
     if (!last_look && now - q->rechecked < QUEUE_RECHECK_SECONDS)
         return -1;
     q->rechecked = now;

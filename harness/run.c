@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "evaluate.h"
 #include "gemm.h"
+#include "stopwatch.h"
 #include "train.h"
 #include "vmath.h"
 
@@ -73,13 +73,6 @@ static int session_open(run_session *s, const run_config *c, const registry *r, 
     return trainer_create(&s->trainer, &s->memory, c, s->task, &s->model, e);
 }
 
-static double run_clock(clockid_t which)
-{
-    struct timespec now;
-    clock_gettime(which, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void run_describe(const run_session *s, run_result *out)
 {
     const char *digest = task_digest(s->task);
@@ -110,16 +103,16 @@ int run_execute(const run_config *c, const registry *r, const run_watch *watch, 
     run_session s = { .memory = { NULL, 0 } };
     int failed = session_open(&s, c, r, e);
     if (!failed) {
-        double begin = run_clock(CLOCK_MONOTONIC);
+        double begin = stopwatch_wall();
         run_describe(&s, out);
         failed = trainer_run(&s.trainer, watch, out, e);
         out->map_reach = s.trainer.reach;
-        double trained = run_clock(CLOCK_MONOTONIC);
+        double trained = stopwatch_wall();
         out->train_seconds = trained - begin;
         if (!failed && out->status == RUN_OK)
             failed = run_evaluate(&s, c, watch, out, e);
-        out->evaluate_seconds = run_clock(CLOCK_MONOTONIC) - trained;
-        out->cpu_seconds = run_clock(CLOCK_PROCESS_CPUTIME_ID);
+        out->evaluate_seconds = stopwatch_wall() - trained;
+        out->cpu_seconds = stopwatch_cpu();
         struct rusage usage;
         getrusage(RUSAGE_SELF, &usage);
         out->peak_bytes = usage.ru_maxrss * 1024L;

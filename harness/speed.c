@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "adamw.h"
 #include "gemm.h"
 #include "model.h"
 #include "rng.h"
+#include "stopwatch.h"
 #include "vmath.h"
 
 const speed_setting speed_default = { .width = 64, .layers = 2, .heads = 4, .len = 64, .batch = 16, .vocab = 32,
@@ -76,13 +76,6 @@ static int speed_open(speed_side *side, const registry *r, const char *stack, co
     return speed_data(side, s, e);
 }
 
-static double speed_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void speed_step(speed_side *side, int training)
 {
     workspace *w = training ? &side->train : &side->eval;
@@ -98,10 +91,10 @@ static void speed_step(speed_side *side, int training)
 /* Seconds of one step, over `steps`. */
 static double speed_time(speed_side *side, int training, int steps)
 {
-    double begin = speed_clock();
+    double begin = stopwatch_wall();
     for (int i = 0; i < steps; i++)
         speed_step(side, training);
-    return (speed_clock() - begin) / steps;
+    return (stopwatch_wall() - begin) / steps;
 }
 
 static int speed_order(const void *a, const void *b)

@@ -10,6 +10,7 @@
 #include "postmortem.h"
 #include "progress.h"
 #include "queue.h"
+#include "stopwatch.h"
 
 enum { SWEEP_POLL_MS = 100, SWEEP_LEAVING_MS = 2 };
 
@@ -82,7 +83,7 @@ static double sweep_time_left(const sweep *s, double now)
 static progress_totals sweep_totals(const sweep *s)
 {
     const sweep_outcome *o = s->out;
-    double now = progress_clock();
+    double now = stopwatch_wall();
     int elsewhere = queue_count(&s->queue, QUEUE_ELSEWHERE);
     return (progress_totals){.planned = o->planned,
                              .over = o->found + o->done + o->failed + o->diverged + elsewhere,
@@ -120,7 +121,7 @@ static int sweep_start(sweep *s, sweep_slot *slot, int i)
         return -1;
     slot->job = i;
     slot->taken_over = 0;
-    slot->began = slot->refreshed = progress_clock();
+    slot->began = slot->refreshed = stopwatch_wall();
     s->busy++;
     progress_begin(&s->progress, (int)(slot - s->slot), c->encoding, c->task, c->seed);
     return 0;
@@ -215,7 +216,7 @@ static void sweep_finish(sweep *s, sweep_slot *slot)
         snprintf(how, sizeof how, "no outcome: %.600s", s->e->message);
     if (state == QUEUE_OVER && job->entry.state == FOLDER_OK) {
         s->work_done += sweep_work(job);
-        s->slot_seconds += progress_clock() - slot->began;
+        s->slot_seconds += stopwatch_wall() - slot->began;
     }
     queue_release(&s->queue, slot->job, state);
     slot->job = -1;
@@ -255,7 +256,7 @@ static void sweep_turn(sweep *s)
             wait = SWEEP_LEAVING_MS;
     }
     poll(s->watch, (nfds_t)(2 * s->options->jobs), wait);
-    double now = progress_clock();
+    double now = stopwatch_wall();
     for (int k = 0; k < s->options->jobs; k++) {
         sweep_slot *slot = &s->slot[k];
         if (slot->job < 0)
@@ -281,12 +282,12 @@ static void sweep_signal_all(sweep *s, int signal_number)
 /* Children are asked to end, and after the grace made to. */
 static void sweep_wind_down(sweep *s)
 {
-    double grace = s->options->grace > 0 ? s->options->grace : SWEEP_GRACE_SECONDS, asked = progress_clock();
+    double grace = s->options->grace > 0 ? s->options->grace : SWEEP_GRACE_SECONDS, asked = stopwatch_wall();
     int killed = 0;
     sweep_signal_all(s, SIGTERM);
     while (s->busy > 0) {
         sweep_turn(s);
-        if (!killed && progress_clock() - asked >= grace) {
+        if (!killed && stopwatch_wall() - asked >= grace) {
             sweep_signal_all(s, SIGKILL);
             killed = 1;
         }
@@ -358,7 +359,7 @@ static void sweep_sum_up(sweep *s)
     o->elsewhere = queue_count(q, QUEUE_ELSEWHERE) + queue_count(q, QUEUE_HELD);
     o->left = queue_count(q, QUEUE_TODO);
     o->moved_aside += q->moved_aside;
-    o->seconds = progress_clock() - s->began;
+    o->seconds = stopwatch_wall() - s->began;
     if (sweep_stopped(s) && o->interrupted + o->left > 0) {
         int have = o->found + o->done + o->failed + o->diverged;
         error_set(s->e, ERROR_INTERRUPTED,
@@ -368,7 +369,7 @@ static void sweep_sum_up(sweep *s)
 
 int sweep_run(const spec *spec_, const sweep_options *o, sweep_outcome *out, error *e)
 {
-    sweep s = {.options = o, .out = out, .e = e, .began = progress_clock()};
+    sweep s = {.options = o, .out = out, .e = e, .began = stopwatch_wall()};
     *out = (sweep_outcome){0};
     if (sweep_check(o, e) < 0 || queue_open(&s.queue, spec_, o->out_dir, 1, o->retry_failed, e) < 0)
         return -1;

@@ -1,7 +1,7 @@
+#include "stopwatch.h"
 #include "train.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /* ------------------------------------------------------------------------------------------------ lengths and rates */
 
@@ -141,13 +141,6 @@ void trainer_validate(trainer *t, double *exact, double *loss)
 
 /* ------------------------------------------------------------------------------------------------ all steps */
 
-static double trainer_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* A loss this far above that of a uniform guess does not come back. */
 static int trainer_lost(const trainer *t, double loss, double norm)
 {
@@ -214,8 +207,8 @@ int trainer_run(trainer *t, const run_watch *watch, run_result *out, error *e)
             out->status = RUN_INTERRUPTED;
             return 0;
         }
-        if (watch && watch->tell && (trainer_clock() - told > 0.1 || step + 1 == c->train.steps)) {
-            told = trainer_clock();
+        if (watch && watch->tell && (stopwatch_wall() - told > 0.1 || step + 1 == c->train.steps)) {
+            told = stopwatch_wall();
             watch->tell(watch->self, "train", step + 1, c->train.steps, p.loss);
         }
         if (stop)
