@@ -273,7 +273,7 @@ typedef struct pe_plugin {
 #define PE_DESCRIPTOR_HEAD .abi = PE_ABI, .real_size = sizeof(real), .struct_size = sizeof(pe_descriptor)
 #define PE_MAP_HEAD .abi = PE_ABI, .struct_size = sizeof(pe_map)
 
-/* Last field written with the field's type checked: PE_OFFSET(struct, field) for option rows. */
+/* Where an option row's value lands in the options struct. */
 #define PE_OFFSET(type, field) offsetof(type, field)
 
 #endif

@@ -7,14 +7,14 @@ shift 3
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-mkdir -p "$tmp/usr/include/posbench" "$tmp/work"
+mkdir -p "$tmp/usr/include/posbench" "$tmp/outside"
 cp "$header_dir/pe.h" "$header_dir/pe_option.h" "$tmp/usr/include/posbench/"
 sed "s|^prefix=.*|prefix=$tmp/usr|" "$pc_file" >"$tmp/posbench.pc"
-cp "$source_dir/nearness.c" "$tmp/work/"
+cp "$source_dir/nearness.c" "$tmp/outside/"
 sed -n 's/^    \(cc .*\)/\1/p' "$source_dir/README.md" >"$tmp/lines"
 
 echo "1..$(($# + 1))"
-if (cd "$tmp/work" && PKG_CONFIG_PATH=$tmp && export PKG_CONFIG_PATH && sh -eux "$tmp/lines") >"$tmp/log" 2>&1; then
+if (cd "$tmp/outside" && PKG_CONFIG_PATH=$tmp && export PKG_CONFIG_PATH && sh -eux "$tmp/lines") >"$tmp/log" 2>&1; then
   echo "ok 1 - the README's lines build the plug-in"
 else
   echo "not ok 1 - the README's lines build the plug-in"
@@ -23,7 +23,7 @@ sed 's/^/# /' "$tmp/log"
 number=1
 for test in "$@"; do
   number=$((number + 1))
-  if PLUGIN_EXAMPLE=$tmp/work/nearness.so "$test" --jobs=1 >"$tmp/log" 2>&1; then
+  if PLUGIN_EXAMPLE=$tmp/outside/nearness.so "$test" --jobs=1 >"$tmp/log" 2>&1; then
     echo "ok $number - $(basename "$test") loads it"
   else
     echo "not ok $number - $(basename "$test") loads it"

@@ -61,6 +61,13 @@ char *scratch_read(const char *path, size_t *size)
     return text;
 }
 
+char *scratch_text(const scratch *s, const char *name)
+{
+    char path[PATH_MAX];
+    size_t size;
+    return scratch_read(scratch_path(s, name, path), &size);
+}
+
 int scratch_count(const scratch *s, const char *part)
 {
     int count = 0;

@@ -19,6 +19,8 @@ char *scratch_path(const scratch *s, const char *name, char path[PATH_MAX]);
 char *scratch_write(const scratch *s, const char *name, const void *data, size_t size, char path[PATH_MAX]);
 /* Reads a whole file, NUL-ended. The caller frees it. */
 char *scratch_read(const char *path, size_t *size);
+/* The same, of dir/name. */
+char *scratch_text(const scratch *s, const char *name);
 /* Names in the folder that hold `part`. */
 int scratch_count(const scratch *s, const char *part);
 

@@ -1,5 +1,4 @@
-/* The report: what it says of results that say little, that every name survives every format, and that it is always
- * finished. */
+/* The report: what it says of results that say little, and that it is always finished. */
 #include <criterion/criterion.h>
 
 #include <math.h>
@@ -9,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "document.h"
-#include "html.h"
 #include "report.h"
 #include "report_fixture.h"
 #include "report_view.h"
@@ -29,7 +26,6 @@ static void report_teardown(void)
 }
 
 TestSuite(view, .init = report_setup, .fini = report_teardown);
-TestSuite(document, .init = report_setup, .fini = report_teardown);
 TestSuite(report, .init = report_setup, .fini = report_teardown);
 
 static void view_open(report_view *v)
@@ -165,80 +161,6 @@ Test(view, undefined_points_rank_last)
     view_free(&v);
 }
 
-/* ------------------------------------------------------------------------------------------------ formats */
-
-static char *room_file(const char *name)
-{
-    char path[PATH_MAX];
-    size_t size;
-    return scratch_read(scratch_path(&room, name, path), &size);
-}
-
-/* A document of one paragraph and one cell that hold everything that means something somewhere. */
-static void awkward_document(document *d)
-{
-    buffer text = BUFFER_INIT;
-    doc_name(&text, "t5_rel|x`\001y");
-    buffer_add(&text, " & <b> 100% #1 $x$ a_b^2{c} ~ \\ ");
-    buffer_add(&text, DOC_STRONG "strong" DOC_END " " DOC_LINK "a%20b.csv" DOC_TO "a_b.csv" DOC_END);
-    *d = (document){0};
-    doc_add(d, DOC_TITLE, "T", "above");
-    doc_add(d, DOC_PARAGRAPH, buffer_text(&text), NULL);
-    doc_add(d, DOC_TABLE, "caption", NULL);
-    doc_add(d, DOC_COLUMN, "a|b", "1_2")->flags = DOC_LEFT;
-    doc_add(d, DOC_COLUMN, "c", NULL);
-    doc_add(d, DOC_ROW, NULL, NULL);
-    doc_add(d, DOC_CELL, "x_y", NULL);
-    doc_add(d, DOC_CELL, "0.5", "0.4")->flags = DOC_BEST;
-    doc_add(d, DOC_TABLE_END, NULL, NULL);
-    buffer_free(&text);
-}
-
-Test(document, html_escapes)
-{
-    document d;
-    error e = ERROR_INIT;
-    awkward_document(&d);
-    cr_assert_eq(doc_write_html(&d, room.dir, "plots", &e), 0, "%s", e.message);
-    char *page = room_file("report.html");
-    cr_assert(strstr(page, "<code>t5_rel|x` y</code> &amp; &lt;b&gt; 100% #1 $x$ a_b^2{c} ~ \\ <strong>strong</strong> "
-                           "<a href=\"a%20b.csv\">a_b.csv</a>"));
-    cr_assert(strstr(page, "class=\"number best\">0.5<small>0.4</small>"));
-    doc_free(&d);
-    free(page);
-}
-
-Test(document, markdown_escapes)
-{
-    document d;
-    error e = ERROR_INIT;
-    awkward_document(&d);
-    cr_assert_eq(doc_write_md(&d, room.dir, &e), 0, "%s", e.message);
-    char *page = room_file("report.md");
-    cr_assert(strstr(page,
-                     "<code>t5\\_rel\\|x\\` y</code> &amp; &lt;b&gt; 100% \\#1 $x$ a\\_b^2\\{c\\} \\~ \\\\ **strong** "
-                     "[a\\_b.csv](<a%20b.csv>)"),
-              "%s", page);
-    cr_assert(strstr(page, "| a\\|b (1\\_2) | c |\n| :--- | ---: |\n| x\\_y | **0.5** (0.4) |"), "%s", page);
-    doc_free(&d);
-    free(page);
-}
-
-Test(document, latex_escapes)
-{
-    document d;
-    error e = ERROR_INIT;
-    awkward_document(&d);
-    cr_assert_eq(doc_write_tex(&d, room.dir, &e), 0, "%s", e.message);
-    char *page = room_file("report.tex");
-    cr_assert(strstr(page, "\\texttt{t5\\_rel$|$x` y} \\& $<$b$>$ 100\\% \\#1 \\$x\\$ a\\_b\\textasciicircum{}2\\{c\\} "
-                           "\\textasciitilde{} \\textbackslash{} \\textbf{strong} \\href{a\\%20b.csv}{a\\_b.csv}"),
-              "%s", page);
-    cr_assert(strstr(page, "\\toprule") && strstr(page, "\\textbf{0.5}") && strstr(page, "\\end{document}"));
-    doc_free(&d);
-    free(page);
-}
-
 /* ------------------------------------------------------------------------------------------------ the whole */
 
 static void need_gnuplot(void)
@@ -267,7 +189,9 @@ Test(report, a_page_holds_all_of_it)
     need_gnuplot();
     made_folder(room.dir);
     write_report(room.dir, REPORT_HTML | REPORT_MD | REPORT_TEX);
-    char *page = room_file("report.html"), *md = room_file("report.md"), *tex = room_file("report.tex");
+    char *page = scratch_text(&room, "report.html");
+    char *md = scratch_text(&room, "report.md");
+    char *tex = scratch_text(&room, "report.tex");
     cr_assert(strstr(page, "<svg class=\"plot\"") && strstr(page, "href=\"runs.csv\"") &&
               strstr(page, "CPU &lt;9&gt; &amp; co"));
     cr_assert(strstr(page, "ends</code>: has no value past the positions that it defines"));
@@ -283,10 +207,12 @@ Test(report, a_rerun_gives_the_same_bytes)
     need_gnuplot();
     made_folder(room.dir);
     write_report(room.dir, REPORT_HTML | REPORT_MD);
-    char *page = room_file("report.html"), *md = room_file("report.md"), *svg = room_file("plots/extrapolation.svg");
+    char *page = scratch_text(&room, "report.html");
+    char *md = scratch_text(&room, "report.md");
+    char *svg = scratch_text(&room, "plots/extrapolation.svg");
     write_report(room.dir, REPORT_HTML | REPORT_MD);
-    char *page_again = room_file("report.html"), *md_again = room_file("report.md");
-    char *svg_again = room_file("plots/extrapolation.svg");
+    char *page_again = scratch_text(&room, "report.html"), *md_again = scratch_text(&room, "report.md");
+    char *svg_again = scratch_text(&room, "plots/extrapolation.svg");
     cr_assert_str_eq(page_again, page);
     cr_assert_str_eq(md_again, md);
     cr_assert_str_eq(svg_again, svg);
@@ -298,11 +224,11 @@ Test(report, every_locale_gives_the_same_bytes)
     need_gnuplot();
     made_folder(room.dir);
     write_report(room.dir, REPORT_HTML);
-    char *page = room_file("report.html"), *data = room_file("plots/extrapolation.tsv");
+    char *page = scratch_text(&room, "report.html"), *data = scratch_text(&room, "plots/extrapolation.tsv");
     if (!scratch_comma_locale(&room))
         cr_skip_test("no locale with a decimal comma can be had here");
     write_report(room.dir, REPORT_HTML);
-    char *page_again = room_file("report.html"), *data_again = room_file("plots/extrapolation.tsv");
+    char *page_again = scratch_text(&room, "report.html"), *data_again = scratch_text(&room, "plots/extrapolation.tsv");
     cr_assert_str_eq(page_again, page);
     cr_assert_str_eq(data_again, data);
     cr_assert(strstr(data, "\t0.92\t"), "%s", data);
@@ -344,7 +270,9 @@ Test(report, without_gnuplot_the_rest_is_finished)
     cr_assert_eq(report_write(room.dir, "plots", REPORT_HTML | REPORT_MD | REPORT_TEX, PLOT_SVG, &e), -1);
     cr_assert(e.kind == ERROR_ENVIRONMENT && strstr(e.message, "gnuplot is not installed"), "%s", e.message);
     cr_assert(!strchr(e.message, '\n'), "one message, however many figures there are");
-    char *page = room_file("report.html"), *data = room_file("plots/extrapolation.tsv"), *runs = room_file("runs.csv");
+    char *page = scratch_text(&room, "report.html");
+    char *data = scratch_text(&room, "plots/extrapolation.tsv");
+    char *runs = scratch_text(&room, "runs.csv");
     cr_assert(strstr(page, "Not drawn") && strstr(page, "</html>") && strstr(data, "holds"));
     free(page), free(data), free(runs);
 }
@@ -354,7 +282,7 @@ Test(report, one_seed_shows_no_spread)
     made_write(room.dir, &(made_run){.encoding = "a", .score = {1, 0.5, 0}}, NULL);
     made_write(room.dir, &(made_run){.encoding = "b", .score = {1, 0.7, 0}}, NULL);
     write_words(REPORT_MD);
-    char *md = room_file("report.md"), *data = room_file("plots/extrapolation.tsv");
+    char *md = scratch_text(&room, "report.md"), *data = scratch_text(&room, "plots/extrapolation.tsv");
     cr_assert(strstr(md, "One seed was run, so the data cannot say which encoding is best"), "%s", md);
     cr_assert(strstr(md, "sd n/a"), "%s", md);
     cr_assert(!strstr(md, "nan") && !strstr(md, "\342\211\210 ("), "%s", md);
@@ -367,7 +295,7 @@ Test(report, says_what_is_not_separated)
     write_seeds("a", (double[]){0.40, 0.60, 0.50}, 3);
     write_seeds("b", (double[]){0.55, 0.45, 0.62}, 3);
     write_words(REPORT_MD);
-    char *md = room_file("report.md");
+    char *md = scratch_text(&room, "report.md");
     cr_assert(strstr(md, "best mean `b` 0.540"), "%s", md);
     cr_assert(strstr(md, "not separable from it: `a`"), "%s", md);
     cr_assert(strstr(md, "0.400 0.600 0.500"), "each seed's value is shown: %s", md);
@@ -381,7 +309,7 @@ Test(report, tells_of_runs_that_broke_and_points_with_a_stand_in)
     made_write(room.dir, &(made_run){.encoding = "b", .seed = 2, .status = RUN_DIVERGED, .message = "loss | is <inf>"},
                NULL);
     write_words(REPORT_MD);
-    char *md = room_file("report.md"), *data = room_file("plots/extrapolation.tsv");
+    char *md = scratch_text(&room, "report.md"), *data = scratch_text(&room, "plots/extrapolation.tsv");
     cr_assert(strstr(md, "1 of 3 runs gave no result: 1 diverged"), "%s", md);
     cr_assert(strstr(md, "`b` on `repeat_copy`, seed 2, diverged at step 17: loss \\| is &lt;inf&gt;"), "%s", md);
     cr_assert(strstr(md, "`b` on `repeat_copy`: 0 of 1 runs fitted in distribution"), "%s", md);
@@ -395,7 +323,7 @@ Test(report, counts_what_a_logarithmic_axis_cannot_show)
 {
     made_write(room.dir, &(made_run){.encoding = "a", .score = {1, 0.5, 0}, .training_loss = {1, 0, 0.5}}, NULL);
     write_words(REPORT_MD);
-    char *md = room_file("report.md");
+    char *md = scratch_text(&room, "report.md");
     cr_assert(strstr(md, "1 point at or below 0 cannot be drawn on a logarithmic axis"), "%s", md);
     free(md);
 }
@@ -409,7 +337,7 @@ Test(report, bad_records_are_told_when_all_else_is_done)
     scratch_write(&room, "runs/bad.json", "{", 1, bad);
     cr_assert_eq(report_write(room.dir, "plots", REPORT_HTML, PLOT_SVG, &e), -1);
     cr_assert(strstr(e.message, bad), "%s", e.message);
-    char *page = room_file("report.html");
+    char *page = scratch_text(&room, "report.html");
     cr_assert(strstr(page, "</html>") && strstr(page, "<svg class=\"plot\""));
     free(page);
 }
@@ -422,7 +350,7 @@ Test(report, the_sweeps_own_file_gives_title_and_baseline)
     made_folder(room.dir);
     scratch_write(&room, "spec.json", spec, sizeof spec - 1, path);
     write_words(REPORT_HTML);
-    char *page = room_file("report.html");
+    char *page = scratch_text(&room, "report.html");
     cr_assert(strstr(page, "<h1>A &lt;title&gt;</h1>") && strstr(page, "ends</code> <span class=\"muted\">baseline"));
     free(page);
 }
