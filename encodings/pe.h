@@ -20,8 +20,9 @@
  *  - An absent hook (NULL) means that the encoding does nothing at that stage; absent backward hooks are allowed only
  *    where the stage passes the gradient unchanged and owns no parameter (`embed`, `bias` of a fixed formula).
  *  - Gradients of parameters are accumulated (+=). So are gradients of inputs, unless a comment says "in place".
- *  - Positions are real-valued and non-decreasing; by default 0, 1, 2 ... A formula must say what it does with
- *    fractions (Shaw rounds, T5 floors, learned interpolates).
+ *  - Positions are real-valued, at least 0 and, under all maps but those that say otherwise (pe_map's `unordered`),
+ *    non-decreasing; by default 0, 1, 2 ... A formula must say what it does with fractions (Shaw rounds, T5 floors,
+ *    learned interpolates). Hooks that rely on the order say so (`needs_order`) and are refused with such a map.
  *  - Everything is row-major; `real` is float in the product and double in its twin, in which gradients are checked.
  */
 #ifndef PE_H
@@ -40,7 +41,7 @@ typedef float real;
 #endif
 
 /* Raised whenever a struct below changes its layout or a hook its meaning. Fields are only ever appended. */
-#define PE_ABI 1
+#define PE_ABI 2
 
 /* ------------------------------------------------------------------------------------------------ the host's facts */
 
@@ -61,7 +62,7 @@ typedef struct pe_context {
     int layer;                 /* 0 .. layers-1; -1 in embed and in shared parameters' init */
     int len;                   /* tokens of this sequence */
     int total_len;             /* tokens that it will have when it is complete: = len except while decoding */
-    const double *pos;         /* [len] non-decreasing */
+    const double *pos;         /* [len] >= 0 */
     const void *cache;         /* what prepare wrote for these positions; NULL when cache_bytes is 0 */
     const real *const *theta;  /* theta[i]: values of parameter i of `params`; NULL when there are none */
     real *const *dtheta;       /* dtheta[i]: gradient of parameter i, +=; NULL in forward hooks */
@@ -141,13 +142,20 @@ typedef struct pe_descriptor {
     const char *source;         /* "Su et al. 2021, RoFormer, eq. 14-16" */
     const char *formula;        /* ASCII, with what fractions of positions mean */
     const char *notes;          /* variants, choices among peers, known faults of reference code; may be NULL */
-    unsigned claims;            /* of pe_claim, for the default options and every example */
+    unsigned claims;            /* of pe_claim, for the default options and every example; see also claims_with */
     int causal_only;            /* 1: has no meaning without a causal mask; the host refuses it there */
     int reads_bias;             /* 1: score wants tile->bias */
+    int reads_heads;            /* 1: score or value takes q or k for vectors of head_dim reals; refused beside a
+                                 * rotation that widens them */
+    int needs_order;            /* 1: hooks rely on positions that do not decrease; refused with an unordered map */
     const pe_option *options;   /* ends with a NULL name; NULL: no options */
     size_t options_size;        /* sizeof the options struct; 0: none */
     /* Option strings besides the default that check, speed, docs and tests run; NULL-ended. */
     const char *const *examples;
+
+    /* Optional; absent: `claims`. What is claimed under these options, where an option changes it (frequencies that are
+     * learned are no longer parameter-free). For the default options it must return `claims`. */
+    unsigned (*claims_with)(const void *options);
 
     /* Optional. Refuses options that do not fit each other or the shape (odd head_dim for a rotation). Returns 0, or -1
      * with one sentence in message. Runs at parse time, before anything is allocated. */
@@ -234,6 +242,7 @@ typedef struct pe_map {
     const char *const *examples;
     int gives_meaning;         /* 1: made to give points past the definition a meaning; they are drawn hollow */
     int needs_given;           /* 1: only works with tasks that propose positions */
+    int unordered;             /* 1: positions may decrease along a sequence; refused for encodings that need order */
 
     /* Optional, as in pe_descriptor; max_len: the longest sequence that will be asked for. */
     int (*check)(const void *options, int train_len, int max_len, char *message, size_t size);
@@ -241,7 +250,7 @@ typedef struct pe_map {
     pe_map_scope (*scope)(const void *options);
     /* Optional; absent: 0. Uniform numbers and scratch doubles wanted for a sequence of c->len. */
     void (*needs)(const pe_map_context *c, size_t *draws, size_t *scratch);
-    /* pos[len] (=), non-decreasing. */
+    /* pos[len] (=), >= 0, non-decreasing unless `unordered`. */
     void (*place)(const pe_map_context *c, double *pos);
 } pe_map;
 

@@ -62,12 +62,16 @@ int stack_print_members(const pe_stack *s, char *text, size_t size);
 int stack_print_map(const pe_stack *s, char *text, size_t size);
 
 /* Everything that can be refused before a run starts: a member without meaning under this mask, options against the
- * shape, two members that rotate, the same member twice, a map against the lengths, training positions past the last
+ * shape, two members that rotate, the same member twice, a member that cannot read what another makes of q and k, an
+ * unordered map beside a member that needs order, a map against the lengths, training positions past the last
  * that has a meaning. max_len: the longest sequence that will be asked for. Messages name the member. ERROR_USAGE. */
 int stack_check(const pe_stack *s, const pe_shape *shape, int max_len, error *e);
 
 /* The smallest last_position of the members. */
 double stack_last_position(const pe_stack *s, const pe_shape *shape);
+
+/* What a member claims under its options. */
+unsigned stack_member_claims(const stack_member *m);
 
 /* The claims that hold for the whole stack: those that all members make. */
 unsigned stack_claims(const pe_stack *s);

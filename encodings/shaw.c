@@ -214,6 +214,8 @@ const pe_descriptor pe_encoding_shaw = {
              "causal mask the clip rows of the future are never read: they keep their start values and their "
              "gradient is 0. Beyond clip all distances are alike, so there is no longest sequence.",
     .claims = PE_SHIFT_INVARIANT | PE_ANY_LENGTH,
+    .reads_heads = 1,
+    .needs_order = 1, /* runs of keys */
     .options = shaw_rows,
     .options_size = sizeof(shaw_options),
     .examples = shaw_examples,

@@ -24,6 +24,28 @@ static int stack_check_pair(const pe_descriptor *a, const pe_descriptor *b, erro
     return 0;
 }
 
+/* A member that takes q and k for vectors of head_dim reals, beside one whose rotation makes them longer. */
+static int stack_check_width(const pe_stack *s, const stack_member *m, const pe_shape *shape, error *e)
+{
+    for (int i = 0; m->encoding->reads_heads && i < s->count; i++) {
+        const pe_descriptor *d = s->member[i].encoding;
+        int dim = d->rotated_dim ? d->rotated_dim(s->member[i].options, shape) : shape->head_dim;
+        if (dim != shape->head_dim)
+            return error_set(e, ERROR_USAGE,
+                             "%s reads q and k as vectors of head_dim %d, but beside %s they have %d dimensions",
+                             m->encoding->name, shape->head_dim, d->name, dim);
+    }
+    return 0;
+}
+
+static int stack_check_order(const pe_stack *s, const stack_member *m, error *e)
+{
+    if (!s->map->unordered || !m->encoding->needs_order)
+        return 0;
+    return error_set(e, ERROR_USAGE, "%s needs positions that do not decrease, but under the map %s they may",
+                     m->encoding->name, s->map->name);
+}
+
 /* Where the last token of a sequence of `len` training tokens may stand at most. Random maps are asked with the largest
  * numbers they can be handed. Returns 0, or -1 when memory is short. */
 static int stack_farthest(const pe_stack *s, const pe_shape *shape, int len, double *farthest, error *e)
@@ -47,6 +69,8 @@ static int stack_farthest(const pe_stack *s, const pe_shape *shape, int len, dou
     c.scratch = uniform + draws;
     s->map->place(&c, pos);
     *farthest = pos[len - 1];
+    for (int t = 0; s->map->unordered && t < len; t++)
+        *farthest = fmax(*farthest, pos[t]);
     free(memory);
     return 0;
 }
@@ -76,7 +100,9 @@ static int stack_check_training(const pe_stack *s, const pe_shape *shape, error 
 int stack_check(const pe_stack *s, const pe_shape *shape, int max_len, error *e)
 {
     for (int i = 0; i < s->count; i++) {
-        if (stack_check_member(&s->member[i], shape, e) != 0)
+        const stack_member *m = &s->member[i];
+        if (stack_check_member(m, shape, e) != 0 || stack_check_width(s, m, shape, e) != 0 ||
+            stack_check_order(s, m, e) != 0)
             return -1;
         for (int j = 0; j < i; j++)
             if (stack_check_pair(s->member[j].encoding, s->member[i].encoding, e) != 0)
@@ -99,10 +125,15 @@ double stack_last_position(const pe_stack *s, const pe_shape *shape)
     return last;
 }
 
+unsigned stack_member_claims(const stack_member *m)
+{
+    return m->encoding->claims_with ? m->encoding->claims_with(m->options) : m->encoding->claims;
+}
+
 unsigned stack_claims(const pe_stack *s)
 {
     unsigned claims = ~0u;
     for (int i = 0; i < s->count; i++)
-        claims &= s->member[i].encoding->claims;
+        claims &= stack_member_claims(&s->member[i]);
     return claims;
 }

@@ -129,7 +129,8 @@ static void t5_find_rows(const pe_context *c, const t5_layout *b, int i, int beg
     const double *pos = c->pos + begin;
     double origin = c->pos[i], last = t5_last_distance(b);
     for (int j = 0; j < count; j++) {
-        double distance = fabs(origin - pos[j]) + 1e-6;
+        double ahead = origin - pos[j]; /* negative under a causal mask only with an unordered map: bucket 0 then */
+        double distance = (c->shape->causal ? fmax(ahead, 0) : fabs(ahead)) + 1e-6;
         int whole = (int)(distance < last ? distance : last);
         int future = !c->shape->causal && pos[j] > origin && whole > 0;
         row[j] = bucket[whole] + (future ? b->count : 0);

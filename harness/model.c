@@ -119,7 +119,7 @@ static void model_bind_layer(model *m, int l)
         at->has_value |= d->value != NULL;
         at->has_gate |= d->gate != NULL;
         at->has_bias |= d->bias != NULL || d->reads_bias;
-        if ((d->bias && !(d->claims & PE_SHIFT_INVARIANT)) || d->reads_bias)
+        if ((d->bias && !(stack_member_claims(&stack->member[i]) & PE_SHIFT_INVARIANT)) || d->reads_bias)
             at->bias_by_distance = 0;
     }
     double last = stack_last_position(stack, &m->shape);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "descriptor.h"
+#include "options.h"
 #include "trial.h"
 
 /* One case: a watching host, and what it computed when everything was fresh. */
@@ -300,6 +301,18 @@ static int protocol_check_case(const pe_stack *stack, const trial_case *c, proto
     return status;
 }
 
+/* `claims` is what lists print; it must be what holds by default. */
+static void protocol_check_default_claims(const pe_descriptor *d, protocol_report *out)
+{
+    error ignored = ERROR_INIT; /* descriptor_check has parsed the defaults already */
+    void *options = calloc(1, d->options_size ? d->options_size : 1);
+    if (options && options_parse(d->options, d->name, "", 0, options, &ignored) == 0 &&
+        d->claims_with(options) != d->claims)
+        protocol_fail(out, "descriptor: encoding '%s' claims %#x, but claims_with says %#x for the default options",
+                      d->name, d->claims, d->claims_with(options));
+    free(options);
+}
+
 /* What can be said of a member without running it. */
 static void protocol_check_descriptor(const pe_descriptor *d, protocol_report *out)
 {
@@ -326,6 +339,8 @@ static void protocol_check_descriptor(const pe_descriptor *d, protocol_report *o
                                                        : NULL;
     if (lonely)
         protocol_fail(out, "descriptor: encoding '%s' has %s without what it belongs to", d->name, lonely);
+    else if (d->claims_with)
+        protocol_check_default_claims(d, out);
 }
 
 int protocol_check(const pe_stack *stack, protocol_report *out, error *e)

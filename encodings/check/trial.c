@@ -26,8 +26,16 @@ int trial_place(trial_positions kind, int len, double last, double *pos)
     if (first < 0 || first + len - 1 > last)
         return -1;
     for (int t = 0; t < len; t++)
-        pos[t] = first + t;
+        pos[t] = first + (kind == TRIAL_UNORDERED ? t % (len / 2 + 1) : t);
     return 0;
+}
+
+static int trial_needs_order(const pe_stack *stack)
+{
+    int needed = 0;
+    for (int i = 0; i < stack->count; i++)
+        needed |= stack->member[i].encoding->needs_order;
+    return needed;
 }
 
 /* A short table may refuse to train at the usual length and still be tried on shorter ones. */
@@ -48,13 +56,15 @@ int trial_cases(const pe_stack *stack, trial_case out[TRIAL_CASES_MAX], error *e
     static const struct {
         int heads, head_dim, len;
     } shapes[] = {{3, 8, 12}, {3, 4, 7}, {1, 8, 12}, {1, 4, 7}, {3, 4, 1}};
-    static const char *const kinds[] = {"integer", "shifted", "real"};
+    static const char *const kinds[] = {"integer", "shifted", "real", "unordered"};
     int count = 0;
     error refusal = ERROR_INIT;
     for (int s = 0; s < (int)(sizeof shapes / sizeof shapes[0]); s++)
         for (int causal = 1; causal >= 0; causal--)
-            for (int kind = TRIAL_INTEGER; kind <= TRIAL_REAL; kind++) {
+            for (int kind = TRIAL_INTEGER; kind <= TRIAL_UNORDERED; kind++) {
                 if (s > 0 && kind != s % 3) /* all kinds for the first shape, one for each other */
+                    continue;
+                if (kind == TRIAL_UNORDERED && trial_needs_order(stack))
                     continue;
                 trial_case *c = &out[count];
                 *c = (trial_case){.len = shapes[s].len, .kind = (trial_positions)kind};

@@ -9,7 +9,8 @@ enum { TRIAL_LEN_MAX = 16, TRIAL_TRAIN_LEN = 16, TRIAL_CASES_MAX = 32 };
 typedef enum trial_positions {
     TRIAL_INTEGER, /* 0, 1, 2 ... */
     TRIAL_SHIFTED, /* the same, further on; up to the last position that has a meaning, if there is one */
-    TRIAL_REAL     /* multiples of 1/64, two of them equal; sums and differences are exact in both precisions */
+    TRIAL_REAL,    /* multiples of 1/64, two of them equal; sums and differences are exact in both precisions */
+    TRIAL_UNORDERED /* 0 .. n, and from 0 again; for stacks that bear it */
 } trial_positions;
 
 typedef struct trial_case {

@@ -86,7 +86,7 @@ static void bench_layer(bench *b, rng *r)
         l->has_score |= d->score != NULL;
         l->has_value |= d->value != NULL;
         l->has_bias |= d->bias != NULL || d->reads_bias;
-        if ((d->bias && !(d->claims & PE_SHIFT_INVARIANT)) || d->reads_bias)
+        if ((d->bias && !(stack_member_claims(from) & PE_SHIFT_INVARIANT)) || d->reads_bias)
             l->bias_by_distance = 0;
         cr_assert(!d->gate && l->rotated_dim == b->shape.head_dim, "this test gives encodings no layer input");
     }
