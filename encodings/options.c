@@ -10,7 +10,7 @@
 
 #include "scan.h"
 
-enum { OPTIONS_ROWS_MAX = 256, OPTIONS_SHOWN_MAX = 80, OPTIONS_BOUNDS_MAX = 96 };
+enum { OPTIONS_SHOWN_MAX = 80, OPTIONS_BOUNDS_MAX = 96 };
 
 /* One value on its way into the struct: what messages need, kept together. */
 typedef struct options_value {
@@ -258,7 +258,7 @@ void options_defaults(const pe_option *rows, void *out)
 }
 
 /* "name = value": sets the option and marks it as given. */
-static int options_parse_item(const pe_option *rows, const char *owner, scan_span item, char *given, void *out,
+static int options_parse_item(const pe_option *rows, const char *owner, scan_span item, unsigned char *given, void *out,
                               error *e)
 {
     const char *equals = memchr(item.at, '=', item.length);
@@ -274,7 +274,7 @@ static int options_parse_item(const pe_option *rows, const char *owner, scan_spa
     const pe_option *row = options_find(rows, owner, word, e);
     if (!row)
         return -1;
-    if (given[row - rows]++)
+    if (given[row - rows]++ > 0)
         return error_set(e, ERROR_USAGE, "%s: option '%s' is given twice", owner, word);
     if (value.length == 0)
         return error_set(e, ERROR_USAGE, "%s: option '%s' has no value", owner, word);
@@ -286,10 +286,10 @@ static int options_parse_item(const pe_option *rows, const char *owner, scan_spa
     return status;
 }
 
-int options_parse(const pe_option *rows, const char *owner, const char *text, size_t length, void *out, error *e)
+int options_change(const pe_option *rows, const char *owner, const char *text, size_t length,
+                   unsigned char given[OPTIONS_ROWS_MAX], void *out, error *e)
 {
-    char given[OPTIONS_ROWS_MAX] = {0};
-    options_defaults(rows, out);
+    memset(given, 0, OPTIONS_ROWS_MAX);
     scan_span rest = scan_trim((scan_span){text, length});
     int more = rest.length > 0;
     while (more) {
@@ -305,6 +305,13 @@ int options_parse(const pe_option *rows, const char *owner, const char *text, si
             return -1;
     }
     return 0;
+}
+
+int options_parse(const pe_option *rows, const char *owner, const char *text, size_t length, void *out, error *e)
+{
+    unsigned char given[OPTIONS_ROWS_MAX];
+    options_defaults(rows, out);
+    return options_change(rows, owner, text, length, given, out, e);
 }
 
 static size_t options_field_size(pe_option_kind kind)

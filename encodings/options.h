@@ -8,6 +8,8 @@
 #include "error.h"
 #include "pe_option.h"
 
+enum { OPTIONS_ROWS_MAX = 256 };
+
 /* Refuses a table that the functions below could not work with: a row without name or help, a name twice, a field
  * outside the struct of `struct_size` bytes, bounds in the wrong order, a default that does not parse. Run over every
  * table by a test and over a plug-in's tables when it is loaded. ERROR_USAGE. */
@@ -25,6 +27,10 @@ void options_defaults(const pe_option *rows, void *out);
  * \" \\ \n \r \t stand for their characters. */
 int options_parse(const pe_option *rows, const char *owner, const char *text, size_t length, void *out, error *e);
 
+/* The same over the values that `out` holds already; given[i] (=) is 1 for each row that the text names. */
+int options_change(const pe_option *rows, const char *owner, const char *text, size_t length,
+                   unsigned char given[OPTIONS_ROWS_MAX], void *out, error *e);
+
 /* Sets one option from text. Only here may a TEXT value be empty without quotes. */
 int options_set(const pe_option *rows, const char *owner, const char *name, const char *value, void *out, error *e);
 
@@ -32,6 +38,10 @@ int options_set(const pe_option *rows, const char *owner, const char *name, cons
  * text[size]; an empty string when none differ. Two option structs are equal exactly when these texts are. Returns the
  * length of the whole text, as snprintf does: when it is not below `size`, the text was cut. */
 int options_print(const pe_option *rows, const void *values, char *text, size_t size);
+
+/* The same for the rows that are given, whatever their values. */
+int options_print_given(const pe_option *rows, const unsigned char given[OPTIONS_ROWS_MAX], const void *values,
+                        char *text, size_t size);
 
 /* Writes one value in its canonical form. Returns as options_print does. */
 int options_print_value(const pe_option *row, const void *values, char *text, size_t size);

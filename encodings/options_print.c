@@ -147,19 +147,34 @@ static int options_is_default(const pe_option *row, const void *values)
     }
 }
 
+static void options_put_row(options_sink *s, const pe_option *row, const void *values)
+{
+    if (s->used > 0)
+        options_put(s, ",");
+    options_put(s, row->name);
+    options_put(s, "=");
+    options_put_value(s, row, (const char *)values + row->offset);
+}
+
 int options_print(const pe_option *rows, const void *values, char *text, size_t size)
 {
     options_sink s = {text, size, 0};
     if (size > 0)
         text[0] = '\0';
-    for (const pe_option *row = rows; row && row->name; row++) {
-        if (options_is_default(row, values))
-            continue;
-        if (s.used > 0)
-            options_put(&s, ",");
-        options_put(&s, row->name);
-        options_put(&s, "=");
-        options_put_value(&s, row, (const char *)values + row->offset);
-    }
+    for (const pe_option *row = rows; row && row->name; row++)
+        if (!options_is_default(row, values))
+            options_put_row(&s, row, values);
+    return (int)s.used;
+}
+
+int options_print_given(const pe_option *rows, const unsigned char given[OPTIONS_ROWS_MAX], const void *values,
+                        char *text, size_t size)
+{
+    options_sink s = {text, size, 0};
+    if (size > 0)
+        text[0] = '\0';
+    for (const pe_option *row = rows; row && row->name; row++)
+        if (given[row - rows])
+            options_put_row(&s, row, values);
     return (int)s.used;
 }

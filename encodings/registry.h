@@ -88,6 +88,12 @@ typedef struct layered_stack {
 int layered_parse(const registry *r, const char *text, layered_stack *out, error *e);
 void layered_free(layered_stack *s);
 int layered_set_map(const registry *r, layered_stack *s, const char *text, error *e);
+/* Gives other options to encodings that are in the stacks, "rope(scaling=yarn,factor=4)+ssmax(start=1)"; options that
+ * are not named stay. An encoding in several stacks gets them in each; one in none is refused. On failure s may be
+ * changed in part. */
+int layered_set_options(const registry *r, layered_stack *s, const char *text, error *e);
+/* The canonical text of such a change: options in table order, each that is named, even at its default. */
+int stack_options_canonical(const registry *r, const char *text, char *out, size_t size, error *e);
 int layered_print(const layered_stack *s, char *text, size_t size);
 int layered_check(const layered_stack *s, const pe_shape *shape, int max_len, error *e);
 static inline const pe_stack *layered_at(const layered_stack *s, int layer)

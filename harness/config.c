@@ -84,6 +84,8 @@ const pe_option config_rows[] = {
      "tokens between sliding windows (language tasks); 0: non-overlapping windows only"},
     {"eval.map", PE_OPTION_TEXT, AT(eval.map), "", 0, 0, 0, NULL,
      "position map in evaluation, name(option=value); empty: the stack's own"},
+    {"eval.encoding_options", PE_OPTION_TEXT, AT(eval.encoding_options), "", 0, 0, 0, NULL,
+     "options in evaluation alone, under trained parameters, name(option=value)+name(...); options not named stay"},
     {"eval.fit", PE_OPTION_REAL, AT(eval.fit), "0.99", 0, 1, 0, NULL,
      "a run has fitted when it scores this at training lengths (answer tasks: exact match)"},
     {0}};

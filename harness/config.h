@@ -49,6 +49,7 @@ typedef struct run_config {
         int tokens;             /* scored tokens for each length at most (language tasks) */
         int stride;             /* sliding window's step in tokens (language tasks); 0: no sliding evaluation */
         char map[PE_TEXT_MAX];  /* position map in evaluation, "clamp"; empty: the stack's own */
+        char encoding_options[PE_TEXT_MAX]; /* other options in evaluation, "rope(scaling=yarn)"; empty: none */
         double fit;             /* a run has fitted when it scores this in distribution */
     } eval;
 } run_config;
@@ -81,10 +82,9 @@ int config_check(run_config *c, const registry *r, error *e);
 /* The same; on failure *row is the name of the row to blame and the message does not repeat it. */
 int config_check_row(run_config *c, const registry *r, const char **row, error *e);
 
-/* The encoding as it is evaluated: with eval.map in place of its own map when there is one. After config_check a text
- * of CONFIG_EVAL_TEXT_MAX always suffices. */
-enum { CONFIG_EVAL_TEXT_MAX = 4096 };
-int config_eval_encoding(const run_config *c, char *text, size_t size, error *e);
+/* The encoding as it is evaluated: trained parameters under eval.encoding_options, positions by eval.map. The stacks have
+ * the same members in the same order as those of `encoding`. Free with layered_free. */
+int config_eval_stacks(const run_config *c, const registry *r, layered_stack *out, error *e);
 
 /* The canonical text: "format=1\n" and one line "name=value\n" for each row that differs from its default, in table
  * order. A default may therefore never change without a new format number. Returns the length. */

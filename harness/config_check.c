@@ -192,6 +192,18 @@ static int check_map_text(run_config *c, const registry *r, error *e)
     return result;
 }
 
+static int check_options_text(run_config *c, const registry *r, error *e)
+{
+    if (!c->eval.encoding_options[strspn(c->eval.encoding_options, " ")]) {
+        c->eval.encoding_options[0] = '\0';
+        return 0;
+    }
+    char text[CANONICAL_MAX];
+    if (stack_options_canonical(r, c->eval.encoding_options, text, sizeof text, e) < 0)
+        return -1;
+    return check_store(c->eval.encoding_options, text, e);
+}
+
 int config_canonical(run_config *c, const char *name, const registry *r, error *e)
 {
     const pe_option *row = config_row(name, e);
@@ -204,6 +216,8 @@ int config_canonical(run_config *c, const char *name, const registry *r, error *
         return check_task_text(c, e);
     if (field == c->eval.map)
         return check_map_text(c, r, e);
+    if (field == c->eval.encoding_options)
+        return check_options_text(c, r, e);
     if (field == c->eval.bins)
         return check_ranges_text(c, e);
     if (row->kind == PE_OPTION_LIST)
@@ -211,18 +225,15 @@ int config_canonical(run_config *c, const char *name, const registry *r, error *
     return 0;
 }
 
-/* In canonical text a map stands once, behind everything else: rope@clamp, [rope,nope]@clamp. */
-int config_eval_encoding(const run_config *c, char *text, size_t size, error *e)
+int config_eval_stacks(const run_config *c, const registry *r, layered_stack *out, error *e)
 {
-    int depth = 0, quoted = 0;
-    size_t length = 0;
-    for (char letter; (letter = c->encoding[length]) && (depth > 0 || letter != '@'); length++) {
-        quoted ^= letter == '"';
-        depth += quoted ? 0 : (letter == '(' || letter == '[') - (letter == ')' || letter == ']');
-    }
-    int n = c->eval.map[0] ? snprintf(text, size, "%.*s@%s", (int)length, c->encoding, c->eval.map)
-                           : snprintf(text, size, "%s", c->encoding);
-    return n >= 0 && (size_t)n < size ? 0 : error_set(e, ERROR_USAGE, "encoding and map are too long a text together");
+    if (layered_parse(r, c->encoding, out, e) < 0)
+        return -1;
+    if ((!c->eval.map[0] || layered_set_map(r, out, c->eval.map, e) == 0) &&
+        (!c->eval.encoding_options[0] || layered_set_options(r, out, c->eval.encoding_options, e) == 0))
+        return 0;
+    layered_free(out);
+    return -1;
 }
 
 /* ------------------------------------------------------------------------------------------------ what must fit */
@@ -282,18 +293,64 @@ static int check_language_lengths(const run_config *c, const length_bin *bins, i
     return 0;
 }
 
-static int config_check_stack(const char *text, const registry *r, const pe_shape *shape, int max_tokens, error *e)
+/* Trained values must fit: the same parameters, of the same size, under both options. */
+static int check_same_params(const stack_member *trained, const stack_member *tested, const pe_shape *shape, error *e)
 {
-    layered_stack s;
-    if (layered_parse(r, text, &s, e) < 0)
+    const pe_descriptor *d = trained->encoding;
+    pe_param before[PE_PARAMS_MAX], after[PE_PARAMS_MAX];
+    int count = d->params ? d->params(trained->options, shape, before) : 0;
+    int same = d->params ? d->params(tested->options, shape, after) : 0;
+    if (same != count)
+        return error_set(e, ERROR_USAGE, "%s has %d parameters in training and %d under these options", d->name, count,
+                         same);
+    for (int i = 0; i < count; i++)
+        if (strcmp(before[i].name, after[i].name) != 0 || before[i].rows != after[i].rows ||
+            before[i].cols != after[i].cols || before[i].per_layer != after[i].per_layer)
+            return error_set(e, ERROR_USAGE, "%s: its %s is %d x %d%s in training, but %s is %d x %d%s under these options",
+                             d->name, before[i].name, before[i].rows, before[i].cols,
+                             before[i].per_layer ? " in each layer" : "", after[i].name, after[i].rows, after[i].cols,
+                             after[i].per_layer ? " in each layer" : "");
+    return 0;
+}
+
+static int check_same_stacks(const layered_stack *trained, const layered_stack *tested, const pe_shape *shape, error *e)
+{
+    for (int i = 0; i < trained->count; i++)
+        for (int k = 0; k < trained->pattern[i].count; k++)
+            if (check_same_params(&trained->pattern[i].member[k], &tested->pattern[i].member[k], shape, e) < 0)
+                return -1;
+    return 0;
+}
+
+/* In training: under its own map, at training lengths. *row is the row to blame. */
+static int check_trained_encoding(const run_config *c, const registry *r, const pe_shape *shape, int max_tokens,
+                                  layered_stack *out, const char **row, error *e)
+{
+    *row = "encoding";
+    if (layered_parse(r, c->encoding, out, e) < 0)
         return -1;
-    int result = layered_check(&s, shape, max_tokens, e);
-    layered_free(&s);
+    if (layered_check(out, shape, max_tokens, e) == 0)
+        return 0;
+    layered_free(out);
+    return -1;
+}
+
+/* In evaluation: under eval.map and eval.encoding_options, at all lengths. */
+static int check_tested_encoding(const run_config *c, const registry *r, const pe_shape *shape, int max_tokens,
+                                 const layered_stack *trained, const char **row, error *e)
+{
+    layered_stack tested;
+    *row = c->eval.encoding_options[0] ? "eval.encoding_options" : "eval.map";
+    if (config_eval_stacks(c, r, &tested, e) < 0)
+        return -1;
+    int result = layered_check(&tested, shape, max_tokens, e);
+    if (result == 0)
+        result = check_same_stacks(trained, &tested, shape, e);
+    layered_free(&tested);
     return result;
 }
 
-/* The encoding against the network and the lengths in tokens: in training under its own map, in evaluation under
- * eval.map. */
+/* The encoding against the network and the lengths in tokens. */
 static int config_check_encoding(const run_config *c, const registry *r, const task *t, int longest, const char **row,
                                  error *e)
 {
@@ -303,19 +360,15 @@ static int config_check_encoding(const run_config *c, const registry *r, const t
                       .layers = c->model.layers,
                       .train_len = task_tokens(t, c->train.len),
                       .causal = c->model.causal};
-    int eval_tokens = task_tokens(t, longest);
+    int eval_tokens = task_tokens(t, longest), differs = c->eval.map[0] || c->eval.encoding_options[0];
     if (shape.train_len > eval_tokens)
         eval_tokens = shape.train_len;
-    *row = "encoding";
-    if (config_check_stack(c->encoding, r, &shape, c->eval.map[0] ? shape.train_len : eval_tokens, e) < 0)
+    layered_stack trained;
+    if (check_trained_encoding(c, r, &shape, differs ? shape.train_len : eval_tokens, &trained, row, e) < 0)
         return -1;
-    if (!c->eval.map[0])
-        return 0;
-    char text[CONFIG_EVAL_TEXT_MAX];
-    *row = "eval.map";
-    if (config_eval_encoding(c, text, sizeof text, e) < 0)
-        return -1;
-    return config_check_stack(text, r, &shape, eval_tokens, e);
+    int result = differs ? check_tested_encoding(c, r, &shape, eval_tokens, &trained, row, e) : 0;
+    layered_free(&trained);
+    return result;
 }
 
 static int check_task(run_config *c, const registry *r, const length_bin *bins, int count, const char **row, error *e)

@@ -43,7 +43,7 @@ static int evaluate_has_rows(const model *m)
 point_standing evaluate_standing(const evaluation *v, const double *pos, int len)
 {
     point_standing s = { 0, "" };
-    double last = pos[len - 1];
+    double last = placement_farthest(pos, len);
     if (last > v->model->last_position)
         s.undefined = 1;
     else if (v->map->gives_meaning && len > v->model->shape.train_len)

@@ -101,16 +101,15 @@ static void model_bind_member(model *m, attention_layer *to, int pattern, const 
         bound->at[i] = model_encoding_param(m, bound, &declared[i], layer, i, variant);
 }
 
-static void model_bind_layer(model *m, int l)
+/* What attention needs to know of the members' hooks under their present options. */
+static void model_describe_layer(model *m, attention_layer *at)
 {
-    attention_layer *at = &m->attention[l];
-    int pattern = l % m->stacks->count;
-    const pe_stack *stack = &m->stacks->pattern[pattern];
-    *at = (attention_layer){ .layer = l, .pattern = pattern, .rotating = -1, .rotated_dim = m->shape.head_dim,
-                             .bias_by_distance = 1 };
+    const pe_stack *stack = &m->stacks->pattern[at->pattern];
+    at->rotating = -1;
+    at->rotated_dim = m->shape.head_dim;
+    at->bias_by_distance = 1;
     for (int i = 0; i < stack->count; i++) {
         const pe_descriptor *d = stack->member[i].encoding;
-        model_bind_member(m, at, pattern, &stack->member[i], l);
         if (d->rotate) {
             at->rotating = i;
             at->rotated_dim = d->rotated_dim ? d->rotated_dim(stack->member[i].options, &m->shape) : m->shape.head_dim;
@@ -124,6 +123,16 @@ static void model_bind_layer(model *m, int l)
     }
     double last = stack_last_position(stack, &m->shape);
     m->last_position = last < m->last_position ? last : m->last_position;
+}
+
+static void model_bind_layer(model *m, int l)
+{
+    attention_layer *at = &m->attention[l];
+    int pattern = l % m->stacks->count;
+    *at = (attention_layer){ .layer = l, .pattern = pattern };
+    for (int i = 0; i < m->stacks->pattern[pattern].count; i++)
+        model_bind_member(m, at, pattern, &m->stacks->pattern[pattern].member[i], l);
+    model_describe_layer(m, at);
 }
 
 /* Members that add to the token vectors act once for the whole network, however many layers name them. */
@@ -192,6 +201,37 @@ int model_create(model *m, arena *a, const run_config *c, const layered_stack *s
     model_resolve(m, &m->embed);
     for (int l = 0; l < c->model.layers; l++)
         model_resolve(m, &m->attention[l]);
+    return 0;
+}
+
+/* The options in `to` that stand where these stand in `from`. */
+static const void *model_same_place(const layered_stack *from, const layered_stack *to, const attention_member *member)
+{
+    for (int i = 0; i < from->count; i++)
+        for (int k = 0; k < from->pattern[i].count; k++)
+            if (from->pattern[i].member[k].encoding == member->encoding &&
+                from->pattern[i].member[k].options == member->options)
+                return to->pattern[i].member[k].options;
+    return member->options;
+}
+
+int model_view(model *view, arena *a, const model *m, const layered_stack *stacks)
+{
+    *view = *m;
+    view->stacks = stacks;
+    view->last_position = INFINITY;
+    view->attention = ARENA_NEW(a, attention_layer, m->shape.layers);
+    if (!view->attention)
+        return -1;
+    for (int i = 0; i < view->embed.count; i++)
+        view->embed.member[i].options = model_same_place(m->stacks, stacks, &m->embed.member[i]);
+    for (int l = 0; l < m->shape.layers; l++) {
+        attention_layer *at = &view->attention[l];
+        *at = m->attention[l];
+        for (int i = 0; i < at->count; i++)
+            at->member[i].options = stacks->pattern[at->pattern].member[i].options;
+        model_describe_layer(view, at);
+    }
     return 0;
 }
 

@@ -62,6 +62,10 @@ int model_create(model *m, arena *a, const run_config *c, const layered_stack *s
  * the same values of it, whatever else they have. */
 void model_init(model *m, uint64_t seed);
 
+/* The same network and the same values under stacks that differ from the model's in options only, for evaluation. The view
+ * owns nothing; m and stacks must outlive it. -1: no memory. */
+int model_view(model *view, arena *a, const model *m, const layered_stack *stacks);
+
 const model_param *model_find(const model *m, const char *name);
 static inline size_t model_param_length(const model_param *p)
 {

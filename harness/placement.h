@@ -20,6 +20,15 @@ typedef struct placement {
     uint64_t used;           /* the round in which it was last asked for; 0: empty */
 } placement;
 
+/* The largest of pos[len]. */
+static inline double placement_farthest(const double *pos, int len)
+{
+    double farthest = pos[0];
+    for (int t = 1; t < len; t++)
+        farthest = pos[t] > farthest ? pos[t] : farthest;
+    return farthest;
+}
+
 /* What the positions of one sequence depend on, besides its length. */
 typedef struct placement_source {
     uint64_t seed, index;    /* index: the training step, or the number of the evaluation batch */

@@ -8,10 +8,21 @@
 
 enum { LABEL_VALUE_MAX = 8192 };
 
-/* Rows that a label never needs: its group shares the first two, and seeds are what is averaged over. */
+/* Rows that a label never needs: its group shares the first two, seeds are what is averaged over, and options of
+ * evaluation are always shown: nobody may take them for trained. */
 static int label_is_grouping(const char *row)
 {
-    return strcmp(row, "encoding") == 0 || strcmp(row, "task") == 0 || strcmp(row, "seed") == 0;
+    return strcmp(row, "encoding") == 0 || strcmp(row, "task") == 0 || strcmp(row, "seed") == 0 ||
+           strcmp(row, "eval.encoding_options") == 0;
+}
+
+/* "rope", or "rope tested as rope(scaling=yarn)". Returns the length. */
+static size_t label_begin(const run_record *item, buffer *label)
+{
+    buffer_add(label, item->config.encoding);
+    if (item->config.eval.encoding_options[0])
+        buffer_format(label, " tested as %s", item->config.eval.encoding_options);
+    return label->length;
 }
 
 /* Whether runs first .. end-1 hold more than one value in this row. */
@@ -27,36 +38,42 @@ static int label_differs(const results *r, int first, int end, const pe_option *
     return 0;
 }
 
-/* " [" before the first difference, ", " before the others: "name [train.len=64, train.lr=0.0003]". */
-static void label_add(const run_record *item, const pe_option *row, buffer *label)
+/* " [" before the first difference, ", " before the others: "name [train.len=64, train.lr=0.0003]". begin: the label's
+ * length without differences. */
+static void label_add(const run_record *item, const pe_option *row, size_t begin, buffer *label)
 {
     char value[LABEL_VALUE_MAX];
     options_print_value(row, &item->config, value, sizeof value);
-    buffer_add(label, label->length == strlen(item->config.encoding) ? " [" : ", ");
+    buffer_add(label, label->length == begin ? " [" : ", ");
     buffer_format(label, "%s=%s", row->name, value);
 }
 
 static int label_group(results *r, int first, int end, error *e)
 {
     buffer *label = calloc((size_t)(end - first), sizeof *label);
-    if (!label)
+    size_t *begin = calloc((size_t)(end - first), sizeof *begin);
+    if (!label || !begin) {
+        free(label);
+        free(begin);
         return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    }
     for (int i = first; i < end; i++)
-        buffer_add(&label[i - first], r->run[i].config.encoding);
+        begin[i - first] = label_begin(&r->run[i], &label[i - first]);
     for (const pe_option *row = config_rows; row->name; row++) {
         if (label_is_grouping(row->name) || !label_differs(r, first, end, row))
             continue;
         for (int i = first; i < end; i++)
-            label_add(&r->run[i], row, &label[i - first]);
+            label_add(&r->run[i], row, begin[i - first], &label[i - first]);
     }
     int short_of_memory = 0;
     for (int i = first; i < end; i++) {
-        if (label[i - first].length > strlen(r->run[i].config.encoding))
+        if (label[i - first].length > begin[i - first])
             buffer_add(&label[i - first], "]");
         r->run[i].label = buffer_take(&label[i - first]);
         short_of_memory |= !r->run[i].label;
     }
     free(label);
+    free(begin);
     return short_of_memory ? error_set(e, ERROR_ENVIRONMENT, "out of memory") : 0;
 }
 

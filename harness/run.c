@@ -33,7 +33,7 @@ typedef struct run_session {
     arena memory;
     layered_stack stacks, eval_stacks;
     task *task;
-    model model;
+    model model, eval_model;
     trainer trainer;
 } run_session;
 
@@ -59,9 +59,8 @@ static int session_lengths(const run_config *c, int *longest, error *e)
 static int session_open(run_session *s, const run_config *c, const registry *r, error *e)
 {
     int longest;
-    char eval_encoding[CONFIG_EVAL_TEXT_MAX];
-    if (session_lengths(c, &longest, e) < 0 || config_eval_encoding(c, eval_encoding, sizeof eval_encoding, e) < 0 ||
-        layered_parse(r, c->encoding, &s->stacks, e) < 0 || layered_parse(r, eval_encoding, &s->eval_stacks, e) < 0)
+    if (session_lengths(c, &longest, e) < 0 || layered_parse(r, c->encoding, &s->stacks, e) < 0 ||
+        config_eval_stacks(c, r, &s->eval_stacks, e) < 0)
         return -1;
     s->task = task_open(c->task, c->train.min_len < longest ? c->train.min_len : longest, longest, e);
     if (!s->task)
@@ -69,6 +68,8 @@ static int session_open(run_session *s, const run_config *c, const registry *r, 
     int train_tokens = task_tokens(s->task, c->train.len);
     if (model_create(&s->model, &s->memory, c, &s->stacks, task_vocab(s->task), train_tokens, 1, e) < 0)
         return -1;
+    if (model_view(&s->eval_model, &s->memory, &s->model, &s->eval_stacks) < 0)
+        return error_set(e, ERROR_ENVIRONMENT, "no memory for the evaluated encoding");
     model_init(&s->model, (uint64_t)c->seed);
     return trainer_create(&s->trainer, &s->memory, c, s->task, &s->model, e);
 }
@@ -84,7 +85,7 @@ static void run_describe(const run_session *s, run_result *out)
 
 static int run_evaluate(run_session *s, const run_config *c, const run_watch *watch, run_result *out, error *e)
 {
-    evaluation v = { .config = c, .task = s->task, .model = &s->model, .map = s->eval_stacks.pattern[0].map,
+    evaluation v = { .config = c, .task = s->task, .model = &s->eval_model, .map = s->eval_stacks.pattern[0].map,
                      .map_options = s->eval_stacks.pattern[0].map_options, .reach = s->trainer.reach, .watch = watch };
     if (evaluate_all(&v, out, e) == 0)
         return 0;

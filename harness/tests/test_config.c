@@ -76,7 +76,7 @@ Test(config, defaults_of_format_1)
         "eval.tokens=65536",
         "eval.stride=0",
         "eval.map=",
-        "eval.fit=0.99",
+        "eval.encoding_options=", "eval.fit=0.99",
     };
     run_config c;
     size_t i = 0;

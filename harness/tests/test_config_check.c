@@ -38,6 +38,19 @@ Test(config_check, what_cannot_run_is_refused_with_the_row_to_blame)
         {"encoding=nope|task=sort|eval.ratios=0.01", "eval.ratios",
          "ratio 0.01 of train.len 32 is no length from 1 to"},
         {"encoding=nope|task=text|eval.bins=1-50", "eval.bins", "a language task is tested at single lengths"},
+        {"encoding=rope|task=sort|eval.encoding_options=rope(bas=2)", "eval.encoding_options", "did you mean 'base'?"},
+        {"encoding=rope|task=sort|eval.encoding_options=ropee(base=2)", "eval.encoding_options", "did you mean 'rope'?"},
+        {"encoding=rope|task=sort|eval.encoding_options=rope", "eval.encoding_options", "no option is given"},
+        {"encoding=rope|task=sort|eval.encoding_options=rope(base=2)@clamp", "eval.encoding_options", "'@clamp' is a position map"},
+        {"encoding=rope|task=sort|eval.encoding_options=rope(base=2)+rope(base=3)", "eval.encoding_options",
+         "rope is given options twice"},
+        {"encoding=[rope,nope]|task=sort|eval.encoding_options=alibi(bias_max=4)", "eval.encoding_options",
+         "there is no alibi in [rope,nope] to give other options to"},
+        {"encoding=rope|task=sort|eval.encoding_options=rope(fraction=0.1)", "eval.encoding_options", "of head_dim"},
+        {"encoding=learned(rows=300)|task=sort|eval.encoding_options=learned(rows=299)", "eval.encoding_options",
+         "its table is 300 x 64 in training, but table is 299 x 64 under these options"},
+        {"encoding=shaw|task=sort|eval.encoding_options=shaw(value=false)", "eval.encoding_options",
+         "shaw has 2 parameters in training and 1 under these options"},
         {"encoding=nope|task=text|eval.stride=33", "eval.stride", "windows 33 tokens apart would skip text"},
     };
     registry *r = setting_registry();
@@ -154,38 +167,54 @@ Test(config_check, as_many_bins_as_there_is_room_for)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ evaluation's map */
+/* ------------------------------------------------------------------------------------------------ in evaluation */
 
 Test(config_check, encoding_in_evaluation)
 {
-    static const char *const cases[][3] = {
-        {"rope", "", "rope"},
-        {"rope", "clamp", "rope@clamp"},
-        {"rope@interpolate", "", "rope@interpolate"},
-        {"rope@interpolate", "clamp", "rope@clamp"},
-        {"rope(base=2e4)+alibi@interpolate", "identity", "rope(base=20000)+alibi@identity"},
-        {"[rope,nope]", "@clamp", "[rope,nope]@clamp"},
-        {"[rope(base=3,layout=interleaved)@interpolate,nope@interpolate]", "clamp",
+    static const char *const cases[][4] = {
+        {"rope", "", "", "rope"},
+        {"rope", "clamp", "", "rope@clamp"},
+        {"rope@interpolate", "", "", "rope@interpolate"},
+        {"rope@interpolate", "clamp", "", "rope@clamp"},
+        {"rope(base=2e4)+alibi@interpolate", "identity", "", "rope(base=20000)+alibi"},
+        {"[rope,nope]", "@clamp", "", "[rope,nope]@clamp"},
+        {"[rope(base=3,layout=interleaved)@interpolate,nope@interpolate]", "clamp", "",
          "[rope(base=3,layout=interleaved),nope]@clamp"},
-        {"[rope@interpolate,nope@interpolate]", "", "[rope,nope]@interpolate"},
+        {"[rope@interpolate,nope@interpolate]", "", "", "[rope,nope]@interpolate"},
+        /* Options that are not named stay; a default can be named. */
+        {"rope(base=3,layout=interleaved)", "", " rope( base = 1e5 ) ", "rope(base=100000,layout=interleaved)"},
+        {"rope(base=3)+alibi", "clamp", "alibi(bias_max=4)+rope(base=10000)", "rope+alibi(bias_max=4)@clamp"},
+        {"[rope(base=3),alibi+rope]", "", "rope(base=7)", "[rope(base=7),alibi+rope(base=7)]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run_config c;
         error e = ERROR_INIT;
-        char settings[512], text[CONFIG_EVAL_TEXT_MAX];
-        snprintf(settings, sizeof settings, "task=repeat_copy|encoding=%s|eval.map=%s", cases[i][0], cases[i][1]);
+        char settings[512], text[STACK_TEXT_MAX];
+        snprintf(settings, sizeof settings, "task=repeat_copy|encoding=%s|eval.map=%s|eval.encoding_options=%s",
+                 cases[i][0], cases[i][1], cases[i][2]);
         setting_checked(&c, settings);
-        cr_assert(config_eval_encoding(&c, text, sizeof text, &e) == 0, "%s", e.message);
-        cr_assert_str_eq(text, cases[i][2]);
         registry *r = setting_registry();
-        layered_stack stack;
-        cr_assert(layered_parse(r, text, &stack, &e) == 0, "%s", e.message);
-        layered_free(&stack);
+        layered_stack stacks;
+        cr_assert(config_eval_stacks(&c, r, &stacks, &e) == 0, "%s", e.message);
+        layered_print(&stacks, text, sizeof text);
+        cr_assert_str_eq(text, cases[i][3]);
+        layered_free(&stacks);
         registry_free(r);
     }
-    run_config c;
-    char text[8];
-    error e = ERROR_INIT;
-    setting_checked(&c, "task=repeat_copy|encoding=rope|eval.map=clamp");
-    cr_assert(config_eval_encoding(&c, text, sizeof text, &e) < 0, "'rope@clamp' does not fit 8 bytes");
+}
+
+Test(config_check, options_in_evaluation_have_one_text)
+{
+    static const char *const same[] = {"alibi(bias_max=4)+rope(base=10000,layout=half)",
+                                       " alibi ( bias_max=4.0 ) + rope(layout=half , base=1e4)"};
+    char key[2][CONFIG_KEY_SIZE];
+    for (int i = 0; i < 2; i++) {
+        run_config c;
+        char settings[512];
+        snprintf(settings, sizeof settings, "task=sort|encoding=rope+alibi|eval.encoding_options=%s", same[i]);
+        setting_checked(&c, settings);
+        cr_assert_str_eq(c.eval.encoding_options, same[0]);
+        config_key(&c, key[i]);
+    }
+    cr_assert_str_eq(key[0], key[1]);
 }

@@ -136,6 +136,35 @@ Test(run, encodings_are_paired)
     run_result_free(&b);
 }
 
+/* Training does not see the options of evaluation; testing does. */
+Test(run, options_in_evaluation_alone)
+{
+#define ROPE_AND_ALIBI "encoding=[rope,alibi+rope] model.layers=2 task=sort(symbols=40) train.steps=30 train.check_every=10 "
+    run_result plain = run_finish(ROPE_AND_ALIBI), same = run_finish(ROPE_AND_ALIBI "eval.encoding_options=rope(base=10000)");
+    run_result other = run_finish(ROPE_AND_ALIBI "eval.encoding_options=rope(base=3)+alibi(bias_max=2)");
+    run_same(&plain, &same);
+    cr_assert_eq(plain.curve_count, other.curve_count);
+    for (int i = 0; i < plain.curve_count; i++)
+        cr_assert_eq(plain.curve[i].loss, other.curve[i].loss);
+    int differ = 0;
+    for (int i = 0; i < plain.values_count; i++)
+        differ += plain.values[i].value != other.values[i].value;
+    cr_assert_gt(differ, 4);
+
+    /* Weights that hardly left their start, which both have in common. */
+#define HARDLY_TRAINED "task=sort(symbols=40) train.steps=1 train.warmup=0 train.lr=1e-12 "
+    run_result late = run_finish(HARDLY_TRAINED "encoding=rope eval.encoding_options=rope(base=3)");
+    run_result early = run_finish(HARDLY_TRAINED "encoding=rope(base=3)");
+    for (int i = 0; i < late.values_count; i++) {
+        cr_assert_float_eq(late.values[i].value, early.values[i].value, 1e-5);
+    }
+    run_result_free(&plain);
+    run_result_free(&same);
+    run_result_free(&other);
+    run_result_free(&late);
+    run_result_free(&early);
+}
+
 Test(run, divergence_stops_at_once_and_is_recorded)
 {
     run_result r = run_finish("train.lr=1e6 train.steps=1000 train.warmup=0 train.clip=0");
