@@ -37,7 +37,7 @@ static real *bench_reals(bench *b, rng *r, size_t n)
     return x;
 }
 
-/* kind 0: 0, 1, 2 ...; 1: the same shifted; 2: real-valued steps */
+/* kind 0: 0, 1, 2 ...; 1: the same shifted; 2: real-valued steps; 3: from 0 again in the middle */
 static void bench_place(bench *b, placement *p, int len, int kind, rng *r)
 {
     p->len = p->total_len = len;
@@ -46,7 +46,7 @@ static void bench_place(bench *b, placement *p, int len, int kind, rng *r)
     p->contiguous = kind < 2;
     double at = kind == 0 ? 0 : (double)rng_below(r, 5);
     for (int t = 0; t < len; t++) {
-        p->pos[t] = at;
+        p->pos[t] = kind == 3 ? t % (len / 2 + 1) : at;
         at += kind < 2 ? 1 : 0.1 + 2 * rng_uniform(r);
     }
     for (int m = 0; m < b->stack->count; m++) {
@@ -88,7 +88,7 @@ static void bench_layer(bench *b, rng *r)
         l->has_bias |= d->bias != NULL || d->reads_bias;
         if ((d->bias && !(stack_member_claims(from) & PE_SHIFT_INVARIANT)) || d->reads_bias)
             l->bias_by_distance = 0;
-        cr_assert(!d->gate && l->rotated_dim == b->shape.head_dim, "this test gives encodings no layer input");
+        l->has_gate |= d->gate != NULL;
     }
 }
 
@@ -114,34 +114,92 @@ static void bench_close_to(const real *got, const real *want, size_t n, const ch
                   (double)got[i], (double)want[i]);
 }
 
+/* What gate hooks keep of each sequence, and room for the gradients. */
+typedef struct bench_gates {
+    real *save[STACK_MEMBERS_MAX], *dsave[STACK_MEMBERS_MAX];
+    size_t at[STACK_MEMBERS_MAX][SEQUENCES];
+    const size_t *at_of[STACK_MEMBERS_MAX];
+} bench_gates;
+
+static void bench_gates_forward(bench *b, const real *x, bench_gates *g)
+{
+    for (int m = 0; m < b->layer.count; m++) {
+        const pe_descriptor *d = b->layer.member[m].encoding;
+        size_t total = 0;
+        g->at_of[m] = g->at[m];
+        for (int s = 0; s < SEQUENCES && d->gate; s++) {
+            pe_sizes sizes = { 0, 0, 0 };
+            pe_context c = attention_context(&b->layer, m, &b->shape, b->of[s], 0);
+            d->sizes(&c, 1, c.len, &sizes);
+            g->at[m][s] = total;
+            total += sizes.gate_reals;
+        }
+        g->save[m] = bench_reals(b, NULL, total);
+        g->dsave[m] = bench_reals(b, NULL, total);
+        for (int s = 0; s < SEQUENCES && d->gate; s++) {
+            pe_context c = attention_context(&b->layer, m, &b->shape, b->of[s], 0);
+            d->gate(&c, x + (size_t)b->start[s] * (size_t)b->shape.width, g->save[m] + g->at[m][s]);
+        }
+    }
+}
+
+static void bench_gates_backward(bench *b, const real *x, const bench_gates *g, real *dx)
+{
+    for (int m = 0; m < b->layer.count; m++)
+        for (int s = 0; s < SEQUENCES && b->layer.member[m].encoding->gate; s++) {
+            pe_context c = attention_context(&b->layer, m, &b->shape, b->of[s], 1);
+            size_t row = (size_t)b->start[s] * (size_t)b->shape.width, at = g->at[m][s];
+            b->layer.member[m].encoding->gate_bwd(&c, x + row, g->save[m] + at, g->dsave[m] + at, dx + row);
+        }
+}
+
+/* Each head's head_dim reals to where rotated_dim reals have room, or back. */
+static void bench_spread(const bench *b, real *narrow, real *wide, int back)
+{
+    size_t from = (size_t)b->shape.head_dim, to = (size_t)b->layer.rotated_dim;
+    for (size_t i = 0; i < (size_t)b->start[SEQUENCES] * (size_t)b->shape.heads; i++)
+        memcpy(back ? narrow + i * from : wide + i * to, back ? wide + i * to : narrow + i * from, sizeof(real) * from);
+}
+
 static void bench_run(bench *b, rng *r, const char *about)
 {
     int width = b->shape.width, tokens = b->start[SEQUENCES];
     size_t n = (size_t)tokens * (size_t)width;
+    int row = b->shape.heads * b->layer.rotated_dim;
+    size_t wide = (size_t)tokens * (size_t)row;
+    real *x = bench_reals(b, r, n), *dx = bench_reals(b, NULL, n);
     real *q = bench_reals(b, r, n), *k = bench_reals(b, r, n), *v = bench_reals(b, r, n), *d_o = bench_reals(b, r, n);
-    real *rq = bench_reals(b, NULL, n), *rk = bench_reals(b, NULL, n), *o = bench_reals(b, NULL, n);
+    real *rq = bench_reals(b, NULL, wide), *rk = bench_reals(b, NULL, wide), *o = bench_reals(b, NULL, n);
+    real *rdq = bench_reals(b, NULL, wide), *rdk = bench_reals(b, NULL, wide);
     real *dq = bench_reals(b, NULL, n), *dk = bench_reals(b, NULL, n), *dv = bench_reals(b, NULL, n);
-    memcpy(rq, q, sizeof(real) * n);
-    memcpy(rk, k, sizeof(real) * n);
+    bench_gates gates;
+    bench_gates_forward(b, x, &gates);
+    bench_spread(b, q, rq, 0);
+    bench_spread(b, k, rk, 0);
     b->io = (attention_io){ .sequences = SEQUENCES, .start = b->start, .place = b->of, .q = rq, .k = rk,
-                            .token_stride_qk = width, .v = v, .token_stride_v = width, .o = o, .dq = dq, .dk = dk,
-                            .dv = dv, .d_o = d_o };
+                            .token_stride_qk = row, .v = v, .token_stride_v = width, .o = o, .gate = gates.save,
+                            .gate_at = gates.at_of, .dq = rdq, .dk = rdk, .dv = dv, .d_o = d_o, .dgate = gates.dsave };
     attention_rotate(&b->layer, &b->shape, &b->io);
     attention_forward(&b->layer, &b->shape, &b->scratch, &b->io);
     attention_backward(&b->layer, &b->shape, &b->scratch, &b->io);
     attention_rotate_bwd(&b->layer, &b->shape, &b->io);
+    bench_spread(b, dq, rdq, 1);
+    bench_spread(b, dk, rdk, 1);
+    bench_gates_backward(b, x, &gates, dx);
 
     real *sums[STACK_MEMBERS_MAX][PE_PARAMS_MAX] = { { NULL } };
     for (int s = 0; s < SEQUENCES; s++) {
         refhost *h = bench_host(b, b->of[s]);
         size_t at = (size_t)b->start[s] * (size_t)width, count = (size_t)b->of[s]->len * (size_t)width;
-        refhost_input in = { .q = q + at, .k = k + at, .v = v + at };
+        refhost_input in = { .x = x + at, .q = q + at, .k = k + at, .v = v + at };
         refhost_output out = refhost_forward(h, &in);
         bench_close_to(o + at, out.o, count, "o", about);
         refhost_gradient g = refhost_backward(h, &in, d_o + at, NULL);
         bench_close_to(dq + at, g.q, count, "dq", about);
         bench_close_to(dk + at, g.k, count, "dk", about);
         bench_close_to(dv + at, g.v, count, "dv", about);
+        if (b->layer.has_gate)
+            bench_close_to(dx + at, g.x, count, "dx", about);
         for (int i = 0; i < refhost_param_count(h); i++) {
             const refhost_param *param = refhost_param_at(h, i);
             real **sum = &sums[param->member][param->index];
@@ -160,7 +218,7 @@ static void agreement_case(const pe_stack *stack, const char *text, uint64_t rou
 {
     rng r = rng_stream(23, RNG_TEST, round, 0);
     bench b = { .memory = { NULL, 0 }, .stack = stack };
-    int heads = 1 + (int)rng_below(&r, 4), head_dim = 2 * (1 + (int)rng_below(&r, 5)), kind = (int)(round % 3);
+    int heads = 1 + (int)rng_below(&r, 4), head_dim = 2 * (1 + (int)rng_below(&r, 5)), kind = (int)(round % 4);
     int lens[2] = { 1 + (int)rng_below(&r, 70), 1 + (int)rng_below(&r, 70) };
     int longest = lens[0] > lens[1] ? lens[0] : lens[1];
     b.shape = (pe_shape){ .width = heads * head_dim, .heads = heads, .head_dim = head_dim, .layers = 1, .train_len = longest,
@@ -171,6 +229,9 @@ static void agreement_case(const pe_stack *stack, const char *text, uint64_t rou
     error_clear(&e);
     if (stack_check(stack, &b.shape, longest, &e) < 0)
         return; /* options that do not fit this shape */
+    for (int m = 0; m < stack->count; m++)
+        if (kind == 3 && stack->member[m].encoding->needs_order)
+            kind = 2;
     if (stack_last_position(stack, &b.shape) < 3.0 * longest)
         kind = 0;
     for (int i = 0; i < 2; i++)
@@ -189,20 +250,12 @@ static void agreement_case(const pe_stack *stack, const char *text, uint64_t rou
     arena_free(&b.memory);
 }
 
-static int agreement_possible(const pe_stack *s)
-{
-    for (int m = 0; m < s->count; m++)
-        if (s->member[m].encoding->gate || s->member[m].encoding->rotated_dim)
-            return 0;
-    return 1;
-}
-
 static void agreement_stack(const registry *r, const char *text, int rounds)
 {
     error e = ERROR_INIT;
     pe_stack stack;
     cr_assert_eq(stack_parse(r, text, &stack, &e), 0, "%s", e.message);
-    for (int round = 0; round < rounds && agreement_possible(&stack); round++)
+    for (int round = 0; round < rounds; round++)
         agreement_case(&stack, text, (uint64_t)round);
     stack_free(&stack);
 }
