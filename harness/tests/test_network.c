@@ -1,51 +1,12 @@
-/* The whole network: gradients, causality, parts of a batch, positions, memory. */
+/* The whole network: gradients, parts of a batch, parameters, memory, the optimiser. */
 #include "network_fixture.h"
 
 #include "adamw.h"
+#include "network_gradient.h"
 
 /* ------------------------------------------------------------------------------------------------ gradients */
 
 #ifdef PE_REAL_DOUBLE /* in float the same checks would need limits so loose that real faults pass */
-
-/* Central differences with one Richardson step, for every parameter (a sample of the large ones). */
-static double network_slope(fixture *f, real *where)
-{
-    real keep = *where;
-    double slope[2];
-    for (int half = 0; half < 2; half++) {
-        double h = half ? 5e-5 : 1e-4;
-        *where = keep + (real)h;
-        double up = fixture_loss(f, 1);
-        *where = keep - (real)h;
-        slope[half] = (up - fixture_loss(f, 1)) / (2 * h);
-    }
-    *where = keep;
-    return (4 * slope[1] - slope[0]) / 3;
-}
-
-static void network_gradient(const char *encoding, const char *settings)
-{
-    fixture f;
-    fixture_open(&f, encoding, settings, 9, 1);
-    fixture_draw(&f, 1, 4, 0);
-    fixture_loss(&f, 1);
-    model_backward(&f.model, &f.work, &f.batch);
-    rng r = rng_stream(17, RNG_TEST, 0, 0);
-    for (int p = 0; p < f.model.params_count; p++) {
-        const model_param *param = &f.model.params[p];
-        size_t n = model_param_length(param), tries = n < 12 ? n : 12;
-        double norm = 0;
-        for (size_t i = 0; i < n; i++)
-            norm = fmax(norm, fabs((double)f.model.grad[param->offset + i]));
-        for (size_t k = 0; k < tries; k++) {
-            size_t i = param->offset + (n < 12 ? k : rng_below(&r, (uint32_t)n));
-            double got = (double)f.model.grad[i], want = network_slope(&f, &f.model.value[i]);
-            cr_assert(fabs(got - want) <= 1e-6 * (fabs(want) + 0.01 * norm + 1e-4), "%s [%s]: d/d%s[%zu] is %.12g, not %.12g",
-                      encoding, settings, param->name, i - param->offset, got, want);
-        }
-    }
-    fixture_close(&f);
-}
 
 Test(network_gradient, plain)
 {
@@ -94,68 +55,7 @@ Test(network_gradient, positions_from_a_map)
 
 #endif
 
-/* ------------------------------------------------------------------------------------------------ causality */
-
-/* A later token must not reach back: the loss at every earlier token keeps its bits. */
-static void network_causal(const char *encoding)
-{
-    fixture f;
-    fixture_open(&f, encoding, "", 12, 0);
-    fixture_draw(&f, 2, 1, 1);
-    double before[FIXTURE_TOKENS], after[FIXTURE_TOKENS];
-    for (int t = 0; t < 12; t++)
-        f.target[t] = 1;
-    model_forward(&f.model, &f.work, &f.batch);
-    model_loss(&f.model, &f.work, &f.batch, 0, before, NULL);
-    f.input[7] = (f.input[7] + 1) % FIXTURE_VOCAB;
-    model_forward(&f.model, &f.work, &f.batch);
-    model_loss(&f.model, &f.work, &f.batch, 0, after, NULL);
-    cr_assert_arr_eq(before, after, 7 * sizeof(double), "%s", encoding);
-    cr_assert(before[7] != after[7], "%s: the changed token has no effect", encoding);
-    fixture_close(&f);
-}
-
-#define PE_ENCODING(name)                                                                                              \
-    Test(network_causal, name)                                                                                         \
-    {                                                                                                                  \
-        network_causal(#name);                                                                                         \
-    }
-#include "list.h"
-
 /* ------------------------------------------------------------------------------------------------ batches */
-
-/* Sequences stand behind each other in one block, yet none sees another: a token of the first changes no bit of the second's
- * losses, and the second alone gives the same to rounding. */
-static void network_apart(const char *encoding)
-{
-    fixture f;
-    fixture_open(&f, encoding, "", 9, 0);
-    fixture_draw(&f, 5, 2, 1);
-    double before[FIXTURE_TOKENS], after[FIXTURE_TOKENS], alone[FIXTURE_TOKENS];
-    for (int t = 0; t < 18; t++)
-        f.target[t] = 2;
-    model_forward(&f.model, &f.work, &f.batch);
-    model_loss(&f.model, &f.work, &f.batch, 0, before, NULL);
-    f.input[4] = (f.input[4] + 1) % FIXTURE_VOCAB;
-    model_forward(&f.model, &f.work, &f.batch);
-    model_loss(&f.model, &f.work, &f.batch, 0, after, NULL);
-    cr_assert(before[4] != after[4], "%s: the changed token has no effect", encoding);
-    cr_assert_arr_eq(before + 9, after + 9, 9 * sizeof(double), "%s", encoding);
-    int start[2] = { 0, 9 };
-    batch second = { .sequences = 1, .start = start, .input = f.input + 9, .target = f.target + 9 };
-    model_forward(&f.model, &f.work, &second);
-    model_loss(&f.model, &f.work, &second, 0, alone, NULL);
-    for (int t = 0; t < 9; t++)
-        cr_assert(fabs(alone[t] - before[9 + t]) < 1e-5, "%s: token %d", encoding, t);
-    fixture_close(&f);
-}
-
-#define PE_ENCODING(name)                                                                                              \
-    Test(network_apart, name)                                                                                          \
-    {                                                                                                                  \
-        network_apart(#name);                                                                                          \
-    }
-#include "list.h"
 
 /* One batch, or its sequences in parts, or each alone: the same gradient, though their lengths and scored tokens differ, and
  * a part with nothing to score adds nothing (no division by 0). */
