@@ -65,6 +65,39 @@ Test(sinusoidal, dot_products_depend_on_the_distance)
     rig_close(&g);
 }
 
+/* The dot product falls to a first minimum and rises again, early: at 4 to 24 tokens, by the width. It is the sum of
+ * cos(k w_i) on both sides. */
+Test(sinusoidal, dot_products_are_not_monotone)
+{
+    static const struct {
+        int width, minimum;
+        double value;
+    } known[] = {{32, 4, 0.729}, {64, 5, 0.734}, {128, 11, 0.662}, {256, 24, 0.587}};
+    enum { LEN = 60, WIDTH_MAX = 256 };
+    static real x[LEN * WIDTH_MAX];
+    for (size_t n = 0; n < sizeof known / sizeof *known; n++) {
+        int width = known[n].width, minimum = 0;
+        double dot[LEN] = {0};
+        rig g;
+        rig_open(&g, "sinusoidal", rig_shape(1, width, LEN, 1), NULL, LEN);
+        memset(x, 0, sizeof x);
+        g.d->embed(&g.c, x);
+        for (int k = 0; k < LEN; k++) {
+            double sum = 0;
+            for (int i = 0; i < width; i++)
+                dot[k] += (double)x[i] * (double)x[k * width + i] / (width / 2);
+            for (int i = 0; i < width / 2; i++)
+                sum += cos(k * pow(10000, -2.0 * i / width)) / (width / 2);
+            rig_near(dot[k], sum, 20 * rig_tolerance(), "normalised dot product");
+        }
+        while (dot[minimum + 1] < dot[minimum])
+            minimum++;
+        cr_expect_eq(minimum, known[n].minimum, "width %d: first minimum at %d", width, minimum);
+        rig_near(dot[minimum], known[n].value, 6e-4, "first minimum");
+        rig_close(&g);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------ learned */
 
 static void learned_table(rig *g)
