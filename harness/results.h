@@ -11,7 +11,7 @@
 typedef struct run_record {
     json_t *record;
     run_config config;
-    char *label;         /* the encoding; where runs of one encoding and task differ in more than the seed, what sets this
+    char *label;         /* the encoding and its options of evaluation; where runs of one encoding and task differ in more than the seed, what sets this
                           * one apart follows: "name [train.lr=0.0003]" */
     const char *key, *status, *message;
     int ok;              /* status "ok": the run was evaluated, whatever it scored */

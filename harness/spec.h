@@ -9,6 +9,7 @@
  *   model: {width: 64}               the rows of config_rows by section, here or as model.width: 64
  *   train: {lr: [1e-3, 1e-4]}        a list where a scalar may stand is an axis of the grid
  *   eval: {ratios: [1, 2, 4]}        one value; a list of lists is an axis
+ *         encoding_options: a(n=3)     other options of a in evaluation alone; "" in an axis: as it was trained
  *   overrides:                       in order, the last match wins; `when` looks at the grid's values only
  *     - {when: {task: t, encoding: [a, b]}, set: {train: {lr: 3e-4}}}
  *   x-anything: &base {...}          a place for anchors; <<: *base merges, own keys win
