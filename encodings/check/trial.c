@@ -7,6 +7,17 @@
 
 /* ------------------------------------------------------------------------------------------------ cases */
 
+/* Each of 0 .. span-1 is taken with the probability that fills what is left of len: all subsets are equally likely. */
+static int trial_place_random(int len, double last, double *pos)
+{
+    int span = (int)fmin(2048, floor(last) + 1), taken = 0;
+    dice d = {5};
+    for (int at = 0; at < span && taken < len; at++)
+        if (dice_uniform(&d) * (span - at) < len - taken)
+            pos[taken++] = at;
+    return taken == len ? 0 : -1;
+}
+
 int trial_place(trial_positions kind, int len, double last, double *pos)
 {
     double first = 0;
@@ -23,6 +34,8 @@ int trial_place(trial_positions kind, int len, double last, double *pos)
         }
         return last >= 0 ? 0 : -1;
     }
+    if (kind == TRIAL_RANDOM)
+        return trial_place_random(len, last, pos);
     if (first < 0 || first + len - 1 > last)
         return -1;
     for (int t = 0; t < len; t++)
@@ -56,7 +69,7 @@ int trial_cases(const pe_stack *stack, trial_case out[TRIAL_CASES_MAX], error *e
     static const struct {
         int heads, head_dim, len;
     } shapes[] = {{3, 8, 12}, {3, 4, 7}, {1, 8, 12}, {1, 4, 7}, {3, 4, 1}};
-    static const char *const kinds[] = {"integer", "shifted", "real", "unordered"};
+    static const char *const kinds[] = {"integer", "shifted", "real", "random", "unordered"};
     int count = 0;
     error refusal = ERROR_INIT;
     for (int s = 0; s < (int)(sizeof shapes / sizeof shapes[0]); s++)

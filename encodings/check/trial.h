@@ -10,6 +10,7 @@ typedef enum trial_positions {
     TRIAL_INTEGER, /* 0, 1, 2 ... */
     TRIAL_SHIFTED, /* the same, further on; up to the last position that has a meaning, if there is one */
     TRIAL_REAL,    /* multiples of 1/64, two of them equal; sums and differences are exact in both precisions */
+    TRIAL_RANDOM,  /* sorted whole numbers up to 2047, no two alike, as randomised positions are in training */
     TRIAL_UNORDERED /* 0 .. n, and from 0 again; for stacks that bear it */
 } trial_positions;
 
