@@ -17,6 +17,8 @@ PE_ENCODING(shaw)
 PE_ENCODING(t5)
 PE_ENCODING(alibi)
 PE_ENCODING(rope)
+PE_ENCODING(cope)
+PE_ENCODING(fox)
 
 PE_MAP(identity)
 PE_MAP(interpolate)
