@@ -19,6 +19,7 @@ PE_ENCODING(alibi)
 PE_ENCODING(rope)
 PE_ENCODING(cope)
 PE_ENCODING(fox)
+PE_ENCODING(dape)
 
 PE_MAP(identity)
 PE_MAP(interpolate)
