@@ -311,10 +311,58 @@ static void contextual_fox_decay(golden_case *c)
     stack_free(&stack);
 }
 
+/* ------------------------------------------------------------------------------------------------ dpb */
+
+/* p0, p1 ...: weights and constants of the layers, in the order of the encoding's parameters. */
+static void contextual_dpb_run(golden_case *c, const pe_stack *stack, const pe_shape *shape, int len)
+{
+    static const char *const names[] = {"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"};
+    refhost_settings settings = {.shape = *shape, .len = len, .tile_rows = 3, .pad = 2};
+    size_t count = (size_t)shape->heads * (size_t)len * (size_t)len;
+    double *bias = golden_memory(c, count, sizeof *bias);
+    refhost *h = bias ? refhost_new(stack, &settings, c->e) : NULL;
+    if (!h)
+        return;
+    for (int i = 0; i < refhost_param_count(h); i++) {
+        const refhost_param *p = refhost_param_at(h, i);
+        const golden_array *values = golden_in(c, names[i], 0);
+        if (values)
+            golden_set_param(c, h, p->about.name, values);
+    }
+    const refhost_input nothing = {.x = NULL};
+    const real *got = refhost_forward(h, &nothing).bias;
+    for (size_t i = 0; i < count; i++)
+        bias[i] = (double)got[i];
+    golden_compare(c, "bias", bias, count, NULL);
+    refhost_free(h);
+}
+
+static void contextual_dynamic_position_bias(golden_case *c)
+{
+    int heads = golden_whole(c, "heads"), units = golden_whole(c, "width"), depth = golden_whole(c, "depth");
+    int len = golden_whole(c, "n");
+    char text[96];
+    pe_stack stack;
+    if (c->variant[0])
+        golden_skip(c, "dpb has no variant '%s'", c->variant);
+    if (len < 1 || len > GOLDEN_WIDTH_MAX)
+        golden_skip(c, "%d tokens", len);
+    if (c->outcome != GOLDEN_PASSED)
+        return;
+    pe_shape shape = golden_shape(heads, 1, 0);
+    snprintf(text, sizeof text, "dpb(units=%d,depth=%d,log_distance=%s)", units, depth,
+             golden_number(c, "log_distance", 0) != 0 ? "true" : "false");
+    if (golden_stack(c, text, &shape, &stack) < 0)
+        return;
+    contextual_dpb_run(c, &stack, &shape, len);
+    stack_free(&stack);
+}
+
 const golden_op golden_contextual_ops[] = {
     {"cope_attention", contextual_cope_attention},
     {"cope_bias_from_gates", contextual_cope_bias_from_gates},
     {"fox_attention", contextual_fox_attention},
     {"fox_decay", contextual_fox_decay},
+    {"dynamic_position_bias", contextual_dynamic_position_bias},
     {NULL, NULL},
 };

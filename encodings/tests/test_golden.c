@@ -65,7 +65,7 @@ Test(golden, relative_attention)
 
 Test(golden, contextual)
 {
-    golden_expect(GOLDEN_FOLDER "contextual.json", 12, 2);
+    golden_expect(GOLDEN_FOLDER "contextual.json", 14, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ can it fail? */
