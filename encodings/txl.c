@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { TXL_FEATURES_MAX = 8192, TXL_CHUNK = 256, TXL_GAP = 16 };
+enum { TXL_FEATURES_MAX = 8192, TXL_CHUNK = 128, TXL_DIMS = 64, TXL_GAP = 16 };
 enum { TXL_R, TXL_U, TXL_V };
 
 typedef struct txl_options {
@@ -73,64 +73,58 @@ static int txl_params(const void *options, const pe_shape *shape, pe_param *out)
 
 /* ------------------------------------------------------------------------------------------------ the cache */
 
-/* [pairs] rows of cos(pos_j theta_p), [pairs] of sin(pos_j theta_p), each of len keys and a gap that keeps rows off each
- * other's cache lines; then cosines and sines of clamp. */
-static size_t txl_row_reals(const pe_context *c)
-{
-    return (size_t)c->len + TXL_GAP;
-}
-
-static void txl_sizes(const pe_context *c, int rows, int keys, pe_sizes *out)
-{
-    (void)rows;
-    (void)keys;
-    out->cache_bytes = 2 * (size_t)txl_pairs(c->options, c->shape) * (txl_row_reals(c) + 1) * sizeof(real);
-}
-
-/* Angles are formed in double: at position 10000 a float's last bit is a thousandth of a radian. */
-static void txl_prepare(const pe_context *c, void *cache)
-{
-    const txl_options *o = c->options;
-    int pairs = txl_pairs(o, c->shape), features = txl_features(o, c->shape);
-    real *at_clamp = (real *)cache + 2 * (size_t)pairs * txl_row_reals(c);
-    for (int p = 0; p < pairs; p++) {
-        double theta = pow(o->base, -2.0 * p / features);
-        real *cosine = (real *)cache + (size_t)p * txl_row_reals(c);
-        real *sine = cosine + (size_t)pairs * txl_row_reals(c);
-        for (int t = 0; t < c->len; t++) {
-            cosine[t] = (real)cos(c->pos[t] * theta);
-            sine[t] = (real)sin(c->pos[t] * theta);
-        }
-        memset(cosine + c->len, 0, TXL_GAP * sizeof(real));
-        memset(sine + c->len, 0, TXL_GAP * sizeof(real));
-        at_clamp[p] = (real)cos(o->clamp * theta);
-        at_clamp[pairs + p] = (real)sin(o->clamp * theta);
-    }
-}
-
-/* ------------------------------------------------------------------------------------------------ one query */
-
-/* The table as a query of one head uses it: a.s(x - y) = sum over p of b[p] cos(y theta_p) + b[pairs + p] sin(y theta_p).
- */
+/* The table, cos(pos_j theta_p) and sin(pos_j theta_p), lies there twice: by feature, [2*pairs][len], cosines first, each
+ * row followed by a gap that keeps the rows off each other's cache lines; and by key, [len][2*pairs]. Then [2*pairs] of
+ * clamp. */
 typedef struct txl_table {
     int pairs, features, dim;
-    double clamp;                /* INFINITY: none */
-    const real *rows, *at_clamp; /* of the cache */
+    double clamp; /* INFINITY: none */
     size_t row_reals;
+    const real *by_feature, *by_key, *at_clamp;
 } txl_table;
 
-static txl_table txl_open(const pe_context *c)
+static txl_table txl_open(const pe_context *c, const void *cache)
 {
     const txl_options *o = c->options;
     txl_table x = {.pairs = txl_pairs(o, c->shape),
                    .features = txl_features(o, c->shape),
                    .dim = c->shape->head_dim,
                    .clamp = o->clamp > 0 ? o->clamp : INFINITY,
-                   .rows = c->cache,
-                   .row_reals = txl_row_reals(c)};
-    x.at_clamp = x.rows + 2 * (size_t)x.pairs * x.row_reals;
+                   .row_reals = (size_t)c->len + TXL_GAP,
+                   .by_feature = cache};
+    x.by_key = x.by_feature + 2 * (size_t)x.pairs * x.row_reals;
+    x.at_clamp = x.by_key + 2 * (size_t)x.pairs * (size_t)c->len;
     return x;
 }
+
+static void txl_sizes(const pe_context *c, int rows, int keys, pe_sizes *out)
+{
+    (void)rows;
+    (void)keys;
+    out->cache_bytes = 2 * (size_t)txl_pairs(c->options, c->shape) * (2 * (size_t)c->len + TXL_GAP + 1) * sizeof(real);
+}
+
+/* Angles are formed in double: at position 10000 a float's last bit is a thousandth of a radian. */
+static void txl_prepare(const pe_context *c, void *cache)
+{
+    const txl_options *o = c->options;
+    const txl_table x = txl_open(c, cache);
+    real *rows = cache, *keys = rows + (x.by_key - x.by_feature), *at_clamp = rows + (x.at_clamp - x.by_feature);
+    memset(cache, 0, 2 * (size_t)x.pairs * x.row_reals * sizeof(real));
+    for (int p = 0; p < x.pairs; p++) {
+        double theta = pow(o->base, -2.0 * p / x.features);
+        real *cosine = rows + (size_t)p * x.row_reals, *sine = cosine + (size_t)x.pairs * x.row_reals;
+        for (int t = 0; t < c->len; t++) {
+            real *key = keys + 2 * (size_t)t * x.pairs + p;
+            key[0] = cosine[t] = (real)cos(c->pos[t] * theta);
+            key[x.pairs] = sine[t] = (real)sin(c->pos[t] * theta);
+        }
+        at_clamp[p] = (real)cos(o->clamp * theta);
+        at_clamp[x.pairs + p] = (real)sin(o->clamp * theta);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ one query */
 
 /* A vector over features: sines, then cosines; with an odd number of them one more, 0, in place of a cosine. */
 typedef real txl_vector[TXL_FEATURES_MAX + 1];
@@ -140,6 +134,21 @@ static void txl_add(real *restrict y, real factor, const real *restrict x, int n
 {
     for (int i = 0; i < n; i++)
         y[i] += factor * x[i];
+}
+
+/* y[n] += sum over k of factor[k] x[k*stride ..], four k in one pass over y. */
+static void txl_add_rows(real *restrict y, int n, const real *factor, const real *x, size_t stride, int count)
+{
+    int k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const real *restrict x0 = x + (size_t)k * stride, *restrict x1 = x0 + stride;
+        const real *restrict x2 = x1 + stride, *restrict x3 = x2 + stride;
+        real f0 = factor[k], f1 = factor[k + 1], f2 = factor[k + 2], f3 = factor[k + 3];
+        for (int i = 0; i < n; i++)
+            y[i] += (f0 * x0[i] + f1 * x1[i]) + (f2 * x2[i] + f3 * x3[i]);
+    }
+    for (; k < count; k++)
+        txl_add(y, factor[k], x + (size_t)k * stride, n);
 }
 
 static real txl_dot(const real *restrict a, const real *restrict b, int n)
@@ -157,100 +166,74 @@ static void txl_aim(const pe_context *c, const txl_table *x, int h, const real *
     const real *v = c->theta[TXL_V] + (size_t)h * x->dim;
     const real *w = c->theta[TXL_R] + (size_t)h * x->dim * x->features;
     memset(a, 0, 2 * (size_t)x->pairs * sizeof *a);
-    for (int d = 0; d < x->dim; d++)
-        txl_add(a, scale * (q[d] + v[d]), w + (size_t)d * x->features, x->features);
+    for (int d = 0; d < x->dim; d += TXL_DIMS) {
+        real factor[TXL_DIMS];
+        int n = x->dim - d < TXL_DIMS ? x->dim - d : TXL_DIMS;
+        for (int i = 0; i < n; i++)
+            factor[i] = scale * (q[d + i] + v[d + i]);
+        txl_add_rows(a, x->features, factor, w + (size_t)d * x->features, (size_t)x->features, n);
+    }
 }
 
 /* From da, the gradient of a: dq, dv_h and dW_h, all +=. */
-static void txl_aim_bwd(const pe_context *c, const txl_table *x, int h, const real *q, real scale, const txl_vector da,
-                        real *dq)
+static void txl_aim_bwd(const pe_context *c, const txl_table *x, int h, const real *q, real scale,
+                        const real *restrict da, real *dq)
 {
-    const real *v = c->theta[TXL_V] + (size_t)h * x->dim;
-    const real *w = c->theta[TXL_R] + (size_t)h * x->dim * x->features;
-    real *dv = c->dtheta[TXL_V] + (size_t)h * x->dim;
-    real *dw = c->dtheta[TXL_R] + (size_t)h * x->dim * x->features;
+    size_t head = (size_t)h * x->dim;
+    const real *v = c->theta[TXL_V] + head;
     for (int d = 0; d < x->dim; d++) {
-        real along = scale * txl_dot(w + (size_t)d * x->features, da, x->features);
-        dq[d] += along;
-        dv[d] += along;
-        txl_add(dw + (size_t)d * x->features, scale * (q[d] + v[d]), da, x->features);
+        const real *restrict w = c->theta[TXL_R] + (head + (size_t)d) * x->features;
+        real *restrict dw = c->dtheta[TXL_R] + (head + (size_t)d) * x->features;
+        real factor = scale * (q[d] + v[d]), along = 0;
+#pragma omp simd reduction(+ : along)
+        for (int f = 0; f < x->features; f++) {
+            along += w[f] * da[f];
+            dw[f] += factor * da[f];
+        }
+        dq[d] += scale * along;
+        c->dtheta[TXL_V][head + (size_t)d] += scale * along;
     }
 }
 
-/* b (=) a turned by the position of token i. */
-static void txl_turn(const txl_table *x, int i, const txl_vector a, txl_vector b)
+/* b (=) a turned by the position of token i: a.s(x - y) = sum over p of b[p] cos(y theta_p) + b[pairs+p] sin(y theta_p).
+ */
+static void txl_turn(const txl_table *x, int i, const real *restrict a, real *restrict b)
 {
+    const real *restrict cosine = x->by_key + 2 * (size_t)i * x->pairs, *restrict sine = cosine + x->pairs;
     for (int p = 0; p < x->pairs; p++) {
-        real cosine = x->rows[(size_t)p * x->row_reals + i], sine = x->rows[(size_t)(x->pairs + p) * x->row_reals + i];
-        b[p] = a[p] * sine + a[x->pairs + p] * cosine;
-        b[x->pairs + p] = a[x->pairs + p] * sine - a[p] * cosine;
+        b[p] = a[p] * sine[p] + a[x->pairs + p] * cosine[p];
+        b[x->pairs + p] = a[x->pairs + p] * sine[p] - a[p] * cosine[p];
     }
 }
 
-/* da += db turned back. */
-static void txl_turn_bwd(const txl_table *x, int i, const txl_vector db, txl_vector da)
+/* da (=) db turned back. */
+static void txl_turn_bwd(const txl_table *x, int i, const real *restrict db, real *restrict da)
 {
+    const real *restrict cosine = x->by_key + 2 * (size_t)i * x->pairs, *restrict sine = cosine + x->pairs;
     for (int p = 0; p < x->pairs; p++) {
-        real cosine = x->rows[(size_t)p * x->row_reals + i], sine = x->rows[(size_t)(x->pairs + p) * x->row_reals + i];
-        da[p] += db[p] * sine - db[x->pairs + p] * cosine;
-        da[x->pairs + p] += db[p] * cosine + db[x->pairs + p] * sine;
+        da[p] = db[p] * sine[p] - db[x->pairs + p] * cosine[p];
+        da[x->pairs + p] = db[p] * cosine[p] + db[x->pairs + p] * sine[p];
     }
 }
 
 /* a.s(clamp) for sign 1, a.s(-clamp) for sign -1: what all keys beyond get. */
-static real txl_at_clamp(const txl_table *x, real sign, const txl_vector a)
+static real txl_at_clamp(const txl_table *x, real sign, const real *a)
 {
     real sines = txl_dot(a, x->at_clamp + x->pairs, x->pairs);
     return sign * sines + txl_dot(a + x->pairs, x->at_clamp, x->pairs);
 }
 
-static void txl_at_clamp_bwd(const txl_table *x, real sign, real d, txl_vector da)
+static void txl_at_clamp_bwd(const txl_table *x, real sign, real d, real *da)
 {
     txl_add(da, sign * d, x->at_clamp + x->pairs, x->pairs);
     txl_add(da + x->pairs, d, x->at_clamp, x->pairs);
 }
 
-/* ------------------------------------------------------------------------------------------------ a chunk of keys */
-
-/* term[n] (=) sum over f of b[f] rows[f][begin ..], four rows of the table at a time. */
-static void txl_product(const txl_table *x, const txl_vector b, int begin, int n, real *restrict term)
+/* 1 or -1: key j is further than the clamp in the past or in the future of token i; 0: it is not. */
+static inline int txl_beyond(const pe_context *c, const txl_table *x, int i, int j)
 {
-    int f = 0;
-    memset(term, 0, (size_t)n * sizeof *term);
-    for (; f + 4 <= 2 * x->pairs; f += 4) {
-        const real *restrict x0 = x->rows + (size_t)f * x->row_reals + begin, *restrict x1 = x0 + x->row_reals;
-        const real *restrict x2 = x1 + x->row_reals, *restrict x3 = x2 + x->row_reals;
-        real b0 = b[f], b1 = b[f + 1], b2 = b[f + 2], b3 = b[f + 3];
-        for (int j = 0; j < n; j++)
-            term[j] += (b0 * x0[j] + b1 * x1[j]) + (b2 * x2[j] + b3 * x3[j]);
-    }
-    for (; f < 2 * x->pairs; f++)
-        txl_add(term, b[f], x->rows + (size_t)f * x->row_reals + begin, n);
-}
-
-/* db[f] += rows[f][begin ..] . d[n] */
-static void txl_product_bwd(const txl_table *x, const real *restrict d, int begin, int n, txl_vector db)
-{
-    for (int f = 0; f < 2 * x->pairs; f += 2) {
-        const real *restrict x0 = x->rows + (size_t)f * x->row_reals + begin, *restrict x1 = x0 + x->row_reals;
-        real sum0 = 0, sum1 = 0;
-#pragma omp simd reduction(+ : sum0, sum1)
-        for (int j = 0; j < n; j++) {
-            sum0 += d[j] * x0[j];
-            sum1 += d[j] * x1[j];
-        }
-        db[f] += sum0;
-        db[f + 1] += sum1;
-    }
-}
-
-/* Whether some of the keys begin .. begin+n-1 are within the clamp of token i. */
-static int txl_reaches(const pe_context *c, const txl_table *x, int i, int begin, int n)
-{
-    int within = isinf(x->clamp);
-    for (int j = begin; j < begin + n && !within; j++)
-        within = fabs(c->pos[i] - c->pos[j]) <= x->clamp;
-    return within;
+    double distance = c->pos[i] - c->pos[j];
+    return (distance > x->clamp) - (distance < -x->clamp);
 }
 
 static int txl_visible(const pe_context *c, const pe_tile *t, int r)
@@ -307,20 +290,21 @@ static void txl_position(const pe_context *c, const txl_table *x, int h, const r
                          real *row)
 {
     txl_vector a, b;
-    real term[TXL_CHUNK];
     txl_aim(c, x, h, q, scale, a);
     txl_turn(x, i, a, b);
-    real past = txl_at_clamp(x, 1, a), future = txl_at_clamp(x, -1, a);
+    real past = isinf(x->clamp) ? 0 : txl_at_clamp(x, 1, a), future = isinf(x->clamp) ? 0 : txl_at_clamp(x, -1, a);
     for (int begin = 0; begin < visible; begin += TXL_CHUNK) {
-        int width = txl_chunk(begin, visible);
-        if (txl_reaches(c, x, i, begin, width))
-            txl_product(x, b, begin, width, term);
-        else
-            memset(term, 0, sizeof term);
-        for (int j = 0; j < width; j++) {
-            double distance = c->pos[i] - c->pos[begin + j];
-            row[begin + j] += distance > x->clamp ? past : distance < -x->clamp ? future : term[j];
+        real term[TXL_CHUNK] = {0};
+        int width = txl_chunk(begin, visible), beyond = 0;
+        for (int j = 0; j < width && !isinf(x->clamp); j++)
+            beyond += txl_beyond(c, x, i, begin + j) != 0;
+        if (beyond < width)
+            txl_add_rows(term, width, b, x->by_feature + begin, x->row_reals, 2 * x->pairs);
+        for (int j = 0; j < width && beyond > 0; j++) {
+            int side = txl_beyond(c, x, i, begin + j);
+            term[j] = side > 0 ? past : side < 0 ? future : term[j];
         }
+        txl_add(row + begin, 1, term, width);
     }
 }
 
@@ -328,31 +312,34 @@ static void txl_position_bwd(const pe_context *c, const txl_table *x, int h, con
                              int visible, const real *ds, real *dq)
 {
     txl_vector da, db;
-    real kept[TXL_CHUNK], past = 0, future = 0;
-    memset(da, 0, 2 * (size_t)x->pairs * sizeof *da);
+    real past = 0, future = 0;
     memset(db, 0, 2 * (size_t)x->pairs * sizeof *db);
     for (int begin = 0; begin < visible; begin += TXL_CHUNK) {
-        int width = txl_chunk(begin, visible);
-        for (int j = 0; j < width; j++) {
-            double distance = c->pos[i] - c->pos[begin + j];
-            int is_past = distance > x->clamp, is_future = distance < -x->clamp;
-            past += is_past ? ds[begin + j] : 0;
-            future += is_future ? ds[begin + j] : 0;
-            kept[j] = is_past || is_future ? 0 : ds[begin + j];
+        real within[TXL_CHUNK];
+        int width = txl_chunk(begin, visible), beyond = 0;
+        memcpy(within, ds + begin, (size_t)width * sizeof *ds);
+        for (int j = 0; j < width && !isinf(x->clamp); j++) {
+            int side = txl_beyond(c, x, i, begin + j);
+            past += side > 0 ? within[j] : 0;
+            future += side < 0 ? within[j] : 0;
+            within[j] = side != 0 ? 0 : within[j];
+            beyond += side != 0;
         }
-        if (txl_reaches(c, x, i, begin, width))
-            txl_product_bwd(x, kept, begin, width, db);
+        if (beyond < width)
+            txl_add_rows(db, 2 * x->pairs, within, x->by_key + 2 * (size_t)begin * x->pairs, 2 * (size_t)x->pairs, width);
     }
     txl_turn_bwd(x, i, db, da);
-    txl_at_clamp_bwd(x, 1, past, da);
-    txl_at_clamp_bwd(x, -1, future, da);
+    if (!isinf(x->clamp)) {
+        txl_at_clamp_bwd(x, 1, past, da);
+        txl_at_clamp_bwd(x, -1, future, da);
+    }
     txl_aim_bwd(c, x, h, q, scale, da, dq);
 }
 
 /* The host has scale q.k already. */
 static void txl_score(const pe_context *c, const pe_tile *t, real *s, real *save)
 {
-    const txl_table x = txl_open(c);
+    const txl_table x = txl_open(c, c->cache);
     (void)save;
     for (int h = 0; h < c->shape->heads; h++) {
         txl_content(c, t, h, s);
@@ -365,7 +352,7 @@ static void txl_score(const pe_context *c, const pe_tile *t, real *s, real *save
 /* s_ij itself passes through, so ds stays. */
 static void txl_score_bwd(const pe_context *c, const pe_tile *t, const real *save, real *ds, const pe_tile_grad *g)
 {
-    const txl_table x = txl_open(c);
+    const txl_table x = txl_open(c, c->cache);
     (void)save;
     for (int h = 0; h < c->shape->heads; h++) {
         txl_content_bwd(c, t, h, ds, g->dk);
