@@ -185,19 +185,29 @@ static void dape_load(const pe_tile *t, const real *save, int r, dape_space *x)
     }
 }
 
+/* Of a line of hidden keys: 0 where the query cannot see. */
+static void dape_clear_unseen(const dape_space *x, real *line)
+{
+    int first = x->begin - x->half, width = x->count + 2 * x->half;
+    for (int m = 0; m < -first; m++)
+        line[m] = 0;
+    for (int m = x->visible - first; m < width; m++)
+        line[m] = 0;
+}
+
 /* hidden (=) LeakyReLU of the first layer, 0 for keys that the query cannot see. */
 static void dape_hide(const pe_context *c, dape_space *x)
 {
     const dape_layer layer = dape_first(c, x);
-    int first = x->begin - x->half, width = x->count + 2 * x->half;
-    int low = first < 0 ? -first : 0, high = x->visible - first < width ? x->visible - first : width;
+    int width = x->count + 2 * x->half;
     for (int u = 0; u < x->units; u++) {
         real *line = x->hidden[u];
         for (int m = 0; m < width; m++)
             line[m] = c->theta[DAPE_B1][u];
         dape_mix(&layer, x->input, u, width, line);
         for (int m = 0; m < width; m++)
-            line[m] = m < low || m >= high ? 0 : line[m] > 0 ? line[m] : dape_leak * line[m];
+            line[m] *= line[m] > 0 ? 1 : dape_leak;
+        dape_clear_unseen(x, line);
     }
 }
 
@@ -249,15 +259,14 @@ static void dape_load_gradient(const pe_tile *t, const real *ds, int r, dape_spa
 static void dape_hide_bwd(const pe_context *c, dape_space *x)
 {
     const dape_layer layer = dape_transpose(dape_second(c, x), x->heads);
-    int first = x->begin - x->half, width = x->count + 2 * x->half;
+    int width = x->count + 2 * x->half;
     for (int u = 0; u < x->units; u++) {
         real *line = x->grad_hidden[u];
         memset(line, 0, (size_t)width * sizeof *line);
         dape_mix(&layer, x->grad_output, u, width, line);
-        for (int m = 0; m < width; m++) {
-            int seen = first + m >= 0 && first + m < x->visible;
-            line[m] *= !seen ? 0 : x->hidden[u][m] > 0 ? 1 : dape_leak;
-        }
+        for (int m = 0; m < width; m++)
+            line[m] *= x->hidden[u][m] > 0 ? 1 : dape_leak;
+        dape_clear_unseen(x, line);
     }
 }
 
@@ -272,10 +281,23 @@ static real dape_dot(const real *restrict a, const real *restrict b, int n)
 
 /* Of one unit: dweights[k] += gradient . what term k saw, dconstant += sum of the gradient, over the chunk's own keys.
  * in[channel][at + m + tap] is what key m of the chunk saw. */
-static void dape_unit_bwd(const real *gradient, const dape_line *in, int at, const dape_layer *l, int n, real *dweights,
-                          real *dconstant)
+static void dape_unit_bwd(const real *restrict gradient, const dape_line *in, int at, const dape_layer *l, int n,
+                          real *dweights, real *dconstant)
 {
-    for (int k = 0; k < l->channels * l->kernel; k++)
+    int terms = l->channels * l->kernel, k = 0;
+    for (; k + 2 <= terms; k += 2) {
+        const real *restrict x0 = in[k / l->kernel] + k % l->kernel + at;
+        const real *restrict x1 = in[(k + 1) / l->kernel] + (k + 1) % l->kernel + at;
+        real sum0 = 0, sum1 = 0;
+#pragma omp simd reduction(+ : sum0, sum1)
+        for (int j = 0; j < n; j++) {
+            sum0 += gradient[j] * x0[j];
+            sum1 += gradient[j] * x1[j];
+        }
+        dweights[k] += sum0;
+        dweights[k + 1] += sum1;
+    }
+    if (k < terms)
         dweights[k] += dape_dot(gradient, in[k / l->kernel] + k % l->kernel + at, n);
     for (int j = 0; j < n; j++)
         *dconstant += gradient[j];
