@@ -44,7 +44,8 @@ typedef struct golden_op {
 } golden_op;
 
 /* Each group's operations, NULL-ended. */
-extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_bias_ops[], golden_relative_ops[];
+extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_bias_ops[], golden_relative_ops[],
+    golden_contextual_ops[];
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -134,5 +135,8 @@ typedef struct golden_attention {
 } golden_attention;
 
 refhost *golden_attend(golden_case *c, const golden_attention *a);
+/* The same with an input of the layer, x[len][heads*dim], for gates to see. dx[len][heads*dim] (=): its gradient, when
+ * there is grad_out. */
+refhost *golden_attend_gated(golden_case *c, const golden_attention *a, const real *x, real *dx);
 
 #endif

@@ -218,7 +218,7 @@ static int golden_is_ordered(const golden_tokens *t, const unsigned char *sees)
 }
 
 static void golden_compare_gradients(golden_case *c, refhost *h, const refhost_input *in, const golden_tokens *t,
-                                     const golden_array *q)
+                                     const golden_array *q, real *dx)
 {
     const golden_array *grad_out = golden_in(c, "grad_out", 3);
     real *d_o = grad_out && grad_out->count == q->count ? golden_scatter(c, grad_out, t->query, t->len) : NULL;
@@ -227,6 +227,8 @@ static void golden_compare_gradients(golden_case *c, refhost *h, const refhost_i
     if (!d_o)
         return;
     refhost_gradient g = refhost_backward(h, in, d_o, NULL);
+    if (dx)
+        memcpy(dx, g.x, (size_t)t->len * (size_t)(heads * dim) * sizeof *dx);
     if (golden_has_out(c, "grad_q"))
         golden_compare(c, "grad_q", golden_gather(c, g.q, heads, t->queries, dim, t->query), queries, NULL);
     if (golden_has_out(c, "grad_k"))
@@ -243,6 +245,11 @@ static int golden_is_consistent(const golden_array *q, const golden_array *k, co
 }
 
 refhost *golden_attend(golden_case *c, const golden_attention *a)
+{
+    return golden_attend_gated(c, a, NULL, NULL);
+}
+
+refhost *golden_attend_gated(golden_case *c, const golden_attention *a, const real *x, real *dx)
 {
     const golden_tokens *t = a->tokens;
     const golden_array *q = golden_in(c, "q", 3), *k = golden_in(c, "k", 3), *v = golden_in(c, "v", 3);
@@ -272,7 +279,8 @@ refhost *golden_attend(golden_case *c, const golden_attention *a)
         return NULL;
     if (a->start)
         a->start(c, h);
-    refhost_input in = {.q = golden_scatter(c, q, t->query, t->len),
+    refhost_input in = {.x = x,
+                        .q = golden_scatter(c, q, t->query, t->len),
                         .k = golden_scatter(c, k, t->key, t->len),
                         .v = golden_scatter(c, v, t->key, t->len)};
     if (!in.q || !in.k || !in.v) {
@@ -283,6 +291,6 @@ refhost *golden_attend(golden_case *c, const golden_attention *a)
     golden_compare(c, "probs", golden_gather_pairs(c, out.p, heads, t), (size_t)heads * pairs, NULL);
     golden_compare(c, "out", golden_gather(c, out.o, heads, t->queries, dim, t->query), q->count, NULL);
     if (golden_has_in(c, "grad_out"))
-        golden_compare_gradients(c, h, &in, t, q);
+        golden_compare_gradients(c, h, &in, t, q, dx);
     return h;
 }

@@ -33,13 +33,13 @@ static double gradient_error(double hook, double difference)
 }
 
 /* One derivative. A step that straddles a kink (the bend of a ReLU, an interpolation's knot) gives a wrong difference,
- * so a disagreement is looked at again with a smaller step; a wrong hook is wrong at every step. */
+ * so a disagreement is looked at again with smaller steps; a wrong hook is wrong at every step. */
 static void gradient_compare(trial *t, real *value, double hook, const char *name, size_t at, size_t cols,
                              const trial_case *c, gradient_report *out)
 {
-    static const double steps[] = {1e-3, 1e-4};
+    static const double steps[] = {1e-3, 1e-4, 1e-5};
     double difference = 0, relative = INFINITY;
-    for (int i = 0; i < 2 && relative > GRADIENT_TOLERANCE; i++) {
+    for (int i = 0; i < 3 && relative > GRADIENT_TOLERANCE; i++) {
         double d = gradient_difference(t, value, steps[i]), found = gradient_error(hook, d);
         if (i == 0 || found < relative) {
             difference = d;

@@ -60,7 +60,12 @@ Test(golden, t5)
 
 Test(golden, relative_attention)
 {
-    golden_expect(GOLDEN_FOLDER "relative_attention.json", 6, 8);
+    golden_expect(GOLDEN_FOLDER "relative_attention.json", 14, 0);
+}
+
+Test(golden, contextual)
+{
+    golden_expect(GOLDEN_FOLDER "contextual.json", 14, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ can it fail? */
