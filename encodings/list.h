@@ -16,6 +16,7 @@ PE_ENCODING(sinusoidal)
 PE_ENCODING(shaw)
 PE_ENCODING(t5)
 PE_ENCODING(alibi)
+PE_ENCODING(kerple)
 PE_ENCODING(rope)
 
 PE_MAP(identity)
