@@ -17,6 +17,8 @@ PE_ENCODING(shaw)
 PE_ENCODING(t5)
 PE_ENCODING(alibi)
 PE_ENCODING(kerple)
+PE_ENCODING(sandwich)
+PE_ENCODING(window)
 PE_ENCODING(rope)
 
 PE_MAP(identity)
