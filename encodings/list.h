@@ -18,6 +18,7 @@ PE_ENCODING(t5)
 PE_ENCODING(alibi)
 PE_ENCODING(kerple)
 PE_ENCODING(sandwich)
+PE_ENCODING(fire)
 PE_ENCODING(window)
 PE_ENCODING(rope)
 
