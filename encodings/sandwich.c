@@ -13,7 +13,8 @@ typedef struct sandwich_options {
 static const pe_option sandwich_rows[] = {
     {"width", PE_OPTION_INT, PE_OFFSET(sandwich_options, width), "auto", 2, 65536, 1, NULL,
      "bar d, the width of the sinusoidal vectors, even: the bias lies between -width/2 and width/2 times H/(8h) "
-     "(paper: 128, whatever the head's width); auto: head_dim, as in NeMo"},
+     "(paper: 128, whatever the head's width); auto: head_dim, as in NeMo, less 1 "
+     "if it is odd"},
     {"first_index", PE_OPTION_INT, PE_OFFSET(sandwich_options, first_index), "0", 0, 1, 0, NULL,
      "of the frequencies base^(-2i/width): 0, so that the fastest turns by 1 (the sinusoids of the paper's listing), "
      "or 1 (NeMo), which makes all of them slower by the factor base^(2/width)"},
@@ -28,17 +29,18 @@ static const pe_option sandwich_rows[] = {
 /* bar d: each token has so many numbers, half of them cosines. */
 static int sandwich_width(const sandwich_options *o, const pe_shape *shape)
 {
-    return o->width == PE_AUTO_INT ? shape->head_dim : o->width;
+    if (o->width != PE_AUTO_INT)
+        return o->width;
+    return shape->head_dim < 2 ? 2 : shape->head_dim - shape->head_dim % 2;
 }
 
 static int sandwich_check(const void *options, const pe_shape *shape, char *message, size_t size)
 {
     const sandwich_options *o = options;
-    int width = sandwich_width(o, shape);
-    if (width >= 2 && width % 2 == 0)
+    (void)shape;
+    if (o->width == PE_AUTO_INT || o->width % 2 == 0)
         return 0;
-    snprintf(message, size, "width=%d%s must be even and at least 2: sines and cosines come in pairs", width,
-             o->width == PE_AUTO_INT ? ", taken from head_dim," : "");
+    snprintf(message, size, "width=%d must be even: sines and cosines come in pairs", o->width);
     return -1;
 }
 

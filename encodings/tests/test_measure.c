@@ -70,8 +70,22 @@ Test(sandwich, variants)
         rig_near(bias[1][i], (sum[0] - 3) / 8, 1e-6, "centered");
         rig_near(bias[2][i], sum[1] / 8, 1e-6, "first index 1");
     }
-    measure_expect_refusal("sandwich", rig_shape(1, 5, 64, 0), "width=5, taken from head_dim,");
     measure_expect_refusal("sandwich(width=7)", rig_shape(1, 4, 64, 0), "width=7 must be even");
+}
+
+/* An odd head_dim is no obstacle, since the vectors' width is the encoding's own: the next even number below is taken.
+ */
+Test(sandwich, takes_an_even_width_by_itself)
+{
+    static const int dims[][2] = {{1, 2}, {2, 2}, {3, 2}, {9, 8}};
+    real bias[1];
+    for (int k = 0; k < 4; k++) {
+        rig g;
+        rig_open(&g, "sandwich", rig_shape(1, dims[k][0], 64, 1), NULL, 1);
+        rig_bias(&g, bias);
+        rig_near(bias[0], dims[k][1] / 2 / 8.0, 1e-6, "half the width over 8h/H");
+        rig_close(&g);
+    }
 }
 
 /* Products of cosines and sines replace a cosine of the difference: also far from the origin, and at fractions. */
