@@ -156,15 +156,15 @@ static int claims_try_positions(const pe_stack *stack, const trial_case *c, clai
 }
 
 /* A new model against the same host without any encoding. */
-static int claims_try_start(const pe_stack *stack, const trial_case *c, claims_evidence *v, error *e)
+static int claims_try_start(const pe_stack *stack, const refhost_settings *settings, const char *name,
+                            claims_evidence *v, error *e)
 {
     const pe_stack none = {.count = 0};
-    refhost_settings settings = trial_settings(c);
     trial with, without = {.host = NULL};
     trial_result result, plain;
-    if (trial_open(&with, stack, &settings, 5, e) < 0)
+    if (trial_open(&with, stack, settings, 5, e) < 0)
         return -1;
-    int status = trial_open(&without, &none, &settings, 5, e);
+    int status = trial_open(&without, &none, settings, 5, e);
     if (status == 0) {
         refhost_init(with.host, 5); /* takes the disturbance back */
         status = trial_run(&with, &result, e);
@@ -176,7 +176,7 @@ static int claims_try_start(const pe_stack *stack, const trial_case *c, claims_e
             char element[96];
             trial_name_element(&plain, (size_t)at, element, sizeof element);
             claims_object(v, PE_ZERO_AT_INIT, "a new model has %s = %.9g, without encoding it is %.9g (%s)", element,
-                          (double)result.values[at], (double)plain.values[at], c->name);
+                          (double)result.values[at], (double)plain.values[at], name);
         }
         if (status == 0)
             trial_result_free(&plain);
@@ -226,7 +226,11 @@ static int claims_try_length(const pe_stack *stack, const trial_case *c, claims_
             break;
         }
     trial_close(&t);
-    return 0;
+    char name[120];
+    snprintf(name, sizeof name, "heads %d, head_dim %d, %d tokens after training on %d, %s", settings.shape.heads,
+             settings.shape.head_dim, settings.len, settings.shape.train_len,
+             settings.shape.causal ? "causal" : "bidirectional");
+    return claims_try_start(stack, &settings, name, v, e); /* what acts past the training length only does act */
 }
 
 static int claims_try_case(const pe_stack *stack, const trial_case *c, claims_evidence *v, error *e)
@@ -241,7 +245,8 @@ static int claims_try_case(const pe_stack *stack, const trial_case *c, claims_ev
         return 0;
     if (claims_try_positions(stack, c, v, e) < 0)
         return -1;
-    return claims_try_start(stack, c, v, e);
+    refhost_settings settings = trial_settings(c);
+    return claims_try_start(stack, &settings, c->name, v, e);
 }
 
 static void claims_judge(const pe_stack *stack, const claims_evidence *v, claims_report *out)

@@ -5,8 +5,7 @@
 
 #include "options.h"
 
-/* The bias of every query and key, from a host whose q, k and v are 0. visible[queries][keys]; NULL: not wanted. */
-static double *bias_of(golden_case *c, refhost *h, int heads, const golden_tokens *t, unsigned char *visible)
+double *golden_bias(golden_case *c, refhost *h, int heads, const golden_tokens *t, unsigned char *visible)
 {
     const refhost_input nothing = {.x = NULL};
     refhost_output out = refhost_forward(h, &nothing);
@@ -16,14 +15,13 @@ static double *bias_of(golden_case *c, refhost *h, int heads, const golden_token
     return golden_gather_pairs(c, out.bias, heads, t);
 }
 
-static refhost *bias_host(golden_case *c, const pe_stack *stack, const pe_shape *shape, const golden_tokens *t)
+refhost *golden_bias_host(golden_case *c, const pe_stack *stack, const pe_shape *shape, const golden_tokens *t)
 {
     refhost_settings settings = {.shape = *shape, .len = t->len, .pos = t->pos, .tile_rows = 3, .pad = 2};
     return refhost_new(stack, &settings, c->e);
 }
 
-/* Of all heads the pairs that the causal limit hides: whatever stands there is removed. */
-static unsigned char *bias_hidden(golden_case *c, int heads, const golden_tokens *t, const unsigned char *visible)
+unsigned char *golden_bias_hidden(golden_case *c, int heads, const golden_tokens *t, const unsigned char *visible)
 {
     size_t pairs = (size_t)t->queries * (size_t)t->keys;
     unsigned char *hidden = golden_memory(c, (size_t)heads * pairs, 1);
@@ -56,8 +54,8 @@ static void bias_alibi_slopes(golden_case *c)
     pe_shape shape = golden_shape(heads, 2, 1);
     if (golden_place(c, &one, 1, &zero, 1, &t) < 0 || bias_alibi_stack(c, c->variant, "auto", &shape, &stack) < 0)
         return;
-    refhost *h = bias_host(c, &stack, &shape, &t);
-    double *slopes = h ? bias_of(c, h, heads, &t, NULL) : NULL;
+    refhost *h = golden_bias_host(c, &stack, &shape, &t);
+    double *slopes = h ? golden_bias(c, h, heads, &t, NULL) : NULL;
     for (int head = 0; slopes && head < heads; head++)
         slopes[head] = -slopes[head];
     golden_compare(c, "slopes", slopes, (size_t)heads, NULL);
@@ -87,9 +85,9 @@ static double *bias_alibi_from_behind(golden_case *c, const golden_array *pos_q,
     if (golden_place(c, &behind, 1, places, keys + 1, &t) < 0 ||
         bias_alibi_stack(c, "interleaved", "auto", &shape, &stack) < 0)
         return NULL;
-    refhost *h = bias_host(c, &stack, &shape, &t);
+    refhost *h = golden_bias_host(c, &stack, &shape, &t);
     if (h)
-        row = bias_of(c, h, heads, &t, NULL);
+        row = golden_bias(c, h, heads, &t, NULL);
     refhost_free(h);
     stack_free(&stack);
     for (int head = 0; row && head < heads; head++)
@@ -118,13 +116,13 @@ static void bias_alibi_compare(golden_case *c, const pe_stack *stack, const pe_s
     size_t pairs = (size_t)t->queries * (size_t)t->keys;
     unsigned char *visible = golden_memory(c, pairs, 1);
     double *valid = golden_memory(c, pairs, sizeof *valid);
-    refhost *h = visible && valid ? bias_host(c, stack, shape, t) : NULL;
+    refhost *h = visible && valid ? golden_bias_host(c, stack, shape, t) : NULL;
     if (!h)
         return;
-    double *bias = bias_of(c, h, shape->heads, t, visible);
+    double *bias = golden_bias(c, h, shape->heads, t, visible);
     for (size_t i = 0; i < pairs; i++)
         valid[i] = visible[i];
-    golden_compare(c, "bias", bias, (size_t)shape->heads * pairs, bias_hidden(c, shape->heads, t, visible));
+    golden_compare(c, "bias", bias, (size_t)shape->heads * pairs, golden_bias_hidden(c, shape->heads, t, visible));
     if (golden_has_out(c, "valid"))
         golden_compare_exact(c, "valid", valid, pairs, NULL, NULL, NULL);
     refhost_free(h);
@@ -216,8 +214,8 @@ static void bias_t5_read_buckets(golden_case *c, refhost *h, const golden_tokens
     int hidden = 0;
     for (size_t b = 0; b < table->count; b++)
         table->theta[b] = (real)b;
-    double *bucket = visible ? bias_of(c, h, 1, t, visible) : NULL;
-    unsigned char *future = bucket ? bias_hidden(c, 1, t, visible) : NULL;
+    double *bucket = visible ? golden_bias(c, h, 1, t, visible) : NULL;
+    unsigned char *future = bucket ? golden_bias_hidden(c, 1, t, visible) : NULL;
     for (int j = 0; future && j < t->keys; j++)
         hidden += future[j];
     if (hidden > 0)
@@ -242,15 +240,14 @@ static void bias_t5_bucket(golden_case *c)
     pe_shape shape = golden_shape(1, 2, golden_number(c, "bidirectional", 0) == 0);
     if (golden_place(c, &query, 1, pos, distance->shape[0], &t) < 0 || bias_t5_stack(c, 1, &shape, &stack) < 0)
         return;
-    refhost *h = bias_host(c, &stack, &shape, &t);
+    refhost *h = golden_bias_host(c, &stack, &shape, &t);
     if (h)
         bias_t5_read_buckets(c, h, &t);
     refhost_free(h);
     stack_free(&stack);
 }
 
-/* Queries from query_offset on, keys from 0 on. */
-static int bias_t5_place(golden_case *c, int queries, int keys, golden_tokens *t)
+int golden_place_offset(golden_case *c, int queries, int keys, golden_tokens *t)
 {
     double *pos = golden_memory(c, (size_t)(queries + keys), sizeof *pos);
     int offset = golden_whole_or(c, "query_offset", 0);
@@ -263,33 +260,40 @@ static int bias_t5_place(golden_case *c, int queries, int keys, golden_tokens *t
     return golden_place(c, pos, queries, pos + queries, keys, t);
 }
 
-/* grad_table: the gradient of the bias goes in as that of the logits. Pairs in the future of a query have no bias here;
- * the file gives them bucket 0 and lets their gradient count, so theirs is added to that row. */
+int golden_bias_backward(golden_case *c, refhost *h, const golden_tokens *t, const golden_array *grad)
+{
+    const refhost_input nothing = {.x = NULL};
+    int heads = refhost_context(h, 0, 0, 0)->shape->heads;
+    size_t pairs = (size_t)t->queries * (size_t)t->keys;
+    if (grad->shape[0] != heads || grad->count != (size_t)heads * pairs) {
+        golden_skip(c, "in.grad_bias does not fit the bias");
+        return -1;
+    }
+    real *d_logits = golden_memory(c, (size_t)heads * (size_t)t->len * (size_t)t->len, sizeof *d_logits);
+    if (!d_logits)
+        return -1;
+    for (size_t i = 0; i < grad->count; i++) {
+        int head = (int)(i / pairs), query = (int)(i % pairs) / t->keys, key = (int)(i % pairs) % t->keys;
+        if (refhost_visible(h, t->query[query], t->key[key]))
+            d_logits[(head * t->len + t->query[query]) * t->len + t->key[key]] = (real)grad->data[i];
+    }
+    refhost_backward(h, &nothing, NULL, d_logits);
+    return 0;
+}
+
+/* Pairs in the future of a query have no bias here; the file gives them bucket 0 and lets their gradient count, so
+ * theirs is added to that row. */
 static void bias_t5_compare_gradient(golden_case *c, refhost *h, const golden_tokens *t, const unsigned char *visible,
                                      double scale)
 {
     const golden_array *grad = golden_in(c, "grad_bias", 3);
-    const refhost_input nothing = {.x = NULL};
-    if (!grad)
+    if (!grad || golden_bias_backward(c, h, t, grad) < 0)
         return;
     int heads = grad->shape[0];
     size_t pairs = (size_t)t->queries * (size_t)t->keys;
-    real *d_logits = golden_memory(c, (size_t)heads * (size_t)t->len * (size_t)t->len, sizeof *d_logits);
     double *hidden = golden_memory(c, (size_t)heads, sizeof *hidden);
-    if (!d_logits || !hidden)
-        return;
-    if (heads != refhost_context(h, 0, 0, 0)->shape->heads || grad->count != (size_t)heads * pairs) {
-        golden_skip(c, "in.grad_bias does not fit the bias");
-        return;
-    }
-    for (size_t i = 0; i < grad->count; i++) {
-        int head = (int)(i / pairs), query = (int)(i % pairs) / t->keys, key = (int)(i % pairs) % t->keys;
-        if (visible[i % pairs])
-            d_logits[(head * t->len + t->query[query]) * t->len + t->key[key]] = (real)grad->data[i];
-        else
-            hidden[head] += scale * grad->data[i];
-    }
-    refhost_backward(h, &nothing, NULL, d_logits);
+    for (size_t i = 0; hidden && i < grad->count; i++)
+        hidden[i / pairs] += visible[i % pairs] ? 0 : scale * grad->data[i];
     golden_compare_param_gradient(c, "grad_table", h, "table", hidden, (size_t)heads);
 }
 
@@ -297,11 +301,11 @@ static void bias_t5_run(golden_case *c, const pe_stack *stack, const pe_shape *s
                         const golden_array *table)
 {
     unsigned char *visible = golden_memory(c, (size_t)t->queries * (size_t)t->keys, 1);
-    refhost *h = visible ? bias_host(c, stack, shape, t) : NULL;
+    refhost *h = visible ? golden_bias_host(c, stack, shape, t) : NULL;
     if (h && golden_set_param(c, h, "table", table) == 0) {
-        double *bias = bias_of(c, h, shape->heads, t, visible);
+        double *bias = golden_bias(c, h, shape->heads, t, visible);
         golden_compare(c, "bias", bias, (size_t)(shape->heads * t->queries) * (size_t)t->keys,
-                       bias_hidden(c, shape->heads, t, visible));
+                       golden_bias_hidden(c, shape->heads, t, visible));
         if (golden_has_out(c, "grad_table"))
             bias_t5_compare_gradient(c, h, t, visible, golden_number(c, "scale", 1));
     }
@@ -314,7 +318,7 @@ static void bias_t5_bias(golden_case *c)
     golden_tokens t;
     pe_stack stack;
     if (!table || !bias || bias->shape[0] != golden_whole(c, "heads") ||
-        bias_t5_place(c, bias->shape[1], bias->shape[2], &t) < 0)
+        golden_place_offset(c, bias->shape[1], bias->shape[2], &t) < 0)
         return;
     pe_shape shape = golden_shape(bias->shape[0], 2, golden_number(c, "bidirectional", 0) == 0);
     if (bias_t5_stack(c, golden_number(c, "scale", 1), &shape, &stack) < 0)

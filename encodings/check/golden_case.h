@@ -44,8 +44,8 @@ typedef struct golden_op {
 } golden_op;
 
 /* Each group's operations, NULL-ended. */
-extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_bias_ops[], golden_relative_ops[],
-    golden_contextual_ops[];
+extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_bias_ops[], golden_decay_ops[],
+    golden_relative_ops[], golden_contextual_ops[];
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -122,6 +122,27 @@ int golden_set_param(golden_case *c, refhost *h, const char *param, const golden
 /* Compares the gradient of a parameter, plus[count] added to its first elements; NULL: nothing. */
 void golden_compare_param_gradient(golden_case *c, const char *name, const refhost *h, const char *param,
                                    const double *plus, size_t count);
+
+/* ------------------------------------------------------------------------------------------------ biases */
+
+/* Queries from params.query_offset on (0), keys from 0 on. */
+int golden_place_offset(golden_case *c, int queries, int keys, golden_tokens *out);
+
+/* A host for golden_bias; NULL with c->e set when memory is short. */
+refhost *golden_bias_host(golden_case *c, const pe_stack *stack, const pe_shape *shape, const golden_tokens *t);
+
+/* The bias of every query and key [heads][queries][keys], from a host whose q, k and v are 0. visible[queries][keys];
+ * NULL: not wanted. */
+double *golden_bias(golden_case *c, refhost *h, int heads, const golden_tokens *t, unsigned char *visible);
+
+/* Of all heads the pairs that the causal limit hides: whatever stands there is removed. */
+unsigned char *golden_bias_hidden(golden_case *c, int heads, const golden_tokens *t, const unsigned char *visible);
+
+/* Follows golden_bias: runs backward from grad [heads][queries][keys], the gradient of the bias. Returns 0, or -1 when
+ * it does not fit. */
+int golden_bias_backward(golden_case *c, refhost *h, const golden_tokens *t, const golden_array *grad);
+
+/* ------------------------------------------------------------------------------------------------ attention */
 
 /* Attention of the given q, k, v [heads][T][dim] through the stack; compares probs and out and, when there is grad_out,
  * grad_q, grad_k, grad_v. causal: keys after a query are hidden; which they are is read off the expected probabilities,

@@ -58,6 +58,11 @@ Test(golden, t5)
     golden_expect(GOLDEN_FOLDER "t5.json", 21, 0);
 }
 
+Test(golden, kerple_sandwich_fire)
+{
+    golden_expect(GOLDEN_FOLDER "kerple_sandwich_fire.json", 16, 0);
+}
+
 Test(golden, relative_attention)
 {
     golden_expect(GOLDEN_FOLDER "relative_attention.json", 14, 0);
