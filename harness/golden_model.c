@@ -49,8 +49,8 @@ static void golden_model_end(golden_model *g, golden_model_check *c)
     golden_tell(&line, g->tell, g->user, g->report);
 }
 
-/* In the twin the file's tolerance `f64`; in the product the bound that the file measured for floats, as an absolute one.
- * A bound that the file does not have is 0: it lets nothing pass but equality, rather than everything. */
+/* In the twin the file's tolerance `f64`; in the product the bound that the file measured for floats, as an absolute
+ * one. A bound that the file does not have is 0: it lets nothing pass but equality, rather than everything. */
 static void golden_model_close(const golden_model *g, golden_model_check *c, double got, double want, const char *f64,
                                double f32, const char *what, size_t i)
 {

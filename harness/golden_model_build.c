@@ -167,7 +167,8 @@ static int golden_model_weights(golden_model *g, char *reason, size_t size)
 
 int golden_model_build(golden_model *g, const registry *r, char *reason, size_t size)
 {
-    static const char *const known[] = {"d_model", "n_layers", "n_heads", "d_ff", "T", "vocab", "gelu", "seed", "ln_eps"};
+    static const char *const known[] = {"d_model", "n_layers", "n_heads", "d_ff",  "T",
+                                        "vocab",   "gelu",     "seed",    "ln_eps"};
     error refusal = ERROR_INIT;
     const char *foreign = golden_model_foreign(g);
     if (foreign) {

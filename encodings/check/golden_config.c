@@ -108,7 +108,8 @@ int golden_config_stack(const json_t *config, const char *const *known, size_t k
     while (row->pe && strcmp(row->pe, pe) != 0)
         row++;
     const char *fixed = row->pe ? row->fixed : NULL;
-    size_t used = (size_t)snprintf(text, size, "%s%s%s", row->pe ? row->name : pe, fixed ? "(" : "", fixed ? fixed : "");
+    const char *name = row->pe ? row->name : pe;
+    size_t used = (size_t)snprintf(text, size, "%s%s%s", name, fixed ? "(" : "", fixed ? fixed : "");
     int options = fixed != NULL;
     json_object_foreach((json_t *)config, key, value)
     {

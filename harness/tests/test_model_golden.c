@@ -1,5 +1,5 @@
-/* The network against vectors of an independent implementation: logits, loss, activations, every gradient, ten AdamW steps.
- * The data carry their own weights (a closed form), tokens and targets; see encodings/tests/golden/README.md. */
+/* The network against vectors of an independent implementation: logits, loss, activations, every gradient, ten steps of
+ * AdamW. The data carry their own weights (a closed form), tokens and targets; see encodings/tests/golden/README.md. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -45,7 +45,8 @@ static golden_report golden_run_root(const json_t *root, golden_line_fn *f, void
     return report;
 }
 
-/* Every key of f64 is a check, and each of them passes: one that is no longer understood must not pass by being skipped. */
+/* Every key of f64 is a check, and each of them passes: one that is no longer understood must not pass by being
+ * skipped. */
 static void golden_network(const char *file)
 {
     json_t *root = golden_root(file);
