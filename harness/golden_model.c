@@ -76,8 +76,7 @@ static double golden_model_tol_weights(const golden_model *g, int all, int step)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", step);
-    return json_number_value(
-        json_object_get(json_object_get(g->tol, all ? "f32_weights_all" : "f32_weights"), text));
+    return json_number_value(json_object_get(json_object_get(g->tol, all ? "f32_weights_all" : "f32_weights"), text));
 }
 
 static void golden_model_array(golden_model *g, golden_model_check *c, const json_t *array, const real *got, size_t n,
@@ -254,9 +253,7 @@ static const char *golden_model_key_at(const golden_model *g, const char *stem, 
     const char *key;
     const json_t *value;
     snprintf(name, sizeof name, "%s%d", stem, step);
-    json_object_foreach((json_t *)g->f64, key, value)
-        if (strcmp(key, name) == 0)
-            return key;
+    json_object_foreach((json_t *)g->f64, key, value) if (strcmp(key, name) == 0) return key;
     return NULL;
 }
 

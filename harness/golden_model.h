@@ -1,8 +1,8 @@
-/* golden_model.h - the network against a file of reference vectors of a whole network ("pe-golden/1" with a "config"; see
- * encodings/tests/golden/README.md): logits, loss, activations, every gradient, the steps of AdamW.
+/* golden_model.h - the network against a file of reference vectors of a whole network ("pe-golden/1" with a "config";
+ * see encodings/tests/golden/README.md): logits, loss, activations, every gradient, the steps of AdamW.
  *
- * Such a file carries its own weights as a closed form, tokens and targets. Each key of its "f64" is one check and gives
- * one line. What is not understood, in the file or of a check, is skipped with the reason.
+ * Such a file carries its own weights as a closed form, tokens and targets. Each key of its "f64" is one check and
+ * gives one line. What is not understood, in the file or of a check, is skipped with the reason.
  */
 #ifndef GOLDEN_MODEL_H
 #define GOLDEN_MODEL_H

@@ -121,8 +121,8 @@ static void golden_model_read_batch(golden_model *g)
     }
     for (int n = 0; n <= sequences; n++)
         g->start[n] = n * g->len;
-    g->batch = (batch){
-        .sequences = sequences, .start = g->start, .input = g->input, .target = g->target, .training = 1};
+    g->batch =
+        (batch){.sequences = sequences, .start = g->start, .input = g->input, .target = g->target, .training = 1};
 }
 
 /* The closed form of the data set, in 64-bit integers. */
@@ -194,8 +194,8 @@ int golden_model_build(golden_model *g, const registry *r, char *reason, size_t 
         return 1;
     }
     if (model_create(&g->model, &g->memory, &g->run, &g->stacks, g->vocab, g->len, 1, g->e) != 0 ||
-        workspace_create(&g->work, &g->memory, &g->model, NULL, NULL, g->batch.sequences, g->tokens, g->len, 1,
-                         g->e) != 0 ||
+        workspace_create(&g->work, &g->memory, &g->model, NULL, NULL, g->batch.sequences, g->tokens, g->len, 1, g->e) !=
+            0 ||
         adamw_create(&g->optimiser, &g->memory, &g->model, &g->run, g->e) != 0)
         return -1;
     return golden_model_weights(g, reason, size) == 0 ? 0 : 1;

@@ -33,8 +33,8 @@ double golden_model_at(const json_t *data, size_t i);
 /* The parameter that a file calls so; NULL when the network has none. */
 const model_param *golden_model_param(const golden_model *g, const char *name);
 
-/* The network with the file's weights, its batch and its optimiser. 1 with a reason when it is none that can be built here;
- * -1 with e set. */
+/* The network with the file's weights, its batch and its optimiser. 1 with a reason when it is none that can be built
+ * here; -1 with e set. */
 int golden_model_build(golden_model *g, const registry *r, char *reason, size_t size);
 
 #endif

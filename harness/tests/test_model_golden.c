@@ -56,7 +56,7 @@ static void golden_network(const char *file)
     json_decref(root);
 }
 
-#define GOLDEN_MODEL(name)                                                                                              \
+#define GOLDEN_MODEL(name)                                                                                             \
     Test(model_golden, name)                                                                                           \
     {                                                                                                                  \
         golden_network("model_" #name ".json");                                                                        \
@@ -100,16 +100,11 @@ Test(model_golden, a_wrong_number_fails)
         size_t at;
         const char *words;
     } wrong[] = {
-        {"logits", NULL, 17, "logits[17]: expected "},
-        {"trace", "embed", 3, "embed[3]"},
-        {"trace", "probs_layer0", 9, "probs_layer0[9]"},
-        {"trace", "after_attn0", 5, "after_attn0[5]"},
-        {"trace", "after_mlp1", 127, "after_mlp1[127]"},
-        {"losses", NULL, 10, "losses[10]"},
-        {"grad_norms", NULL, 10, "grad_norms[10]"},
-        {"grads", "layer1.qkv.w", 40, "layer1.qkv.w[40]"},
-        {"grad_digest", "tok_emb", 1, "tok_emb[1]"},
-        {"weight_digest_2", "layer0.ln1.w", 3, "layer0.ln1.w[3]"},
+        {"logits", NULL, 17, "logits[17]: expected "},   {"trace", "embed", 3, "embed[3]"},
+        {"trace", "probs_layer0", 9, "probs_layer0[9]"}, {"trace", "after_attn0", 5, "after_attn0[5]"},
+        {"trace", "after_mlp1", 127, "after_mlp1[127]"}, {"losses", NULL, 10, "losses[10]"},
+        {"grad_norms", NULL, 10, "grad_norms[10]"},      {"grads", "layer1.qkv.w", 40, "layer1.qkv.w[40]"},
+        {"grad_digest", "tok_emb", 1, "tok_emb[1]"},     {"weight_digest_2", "layer0.ln1.w", 3, "layer0.ln1.w[3]"},
         {"weights_after_10", "head.w", 0, "head.w[0]"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
