@@ -120,8 +120,23 @@ static int golden_model_zero_grad(const golden_model *g, const char *name)
     return 0;
 }
 
-/* All parameters' digests of `block`. f32: bound of one element; sums may be off by the count more. */
-static void golden_model_digests(golden_model *g, const char *key, const real *block, double f32, double f32_zero)
+/* Whether elements first .. first+count-1 have one whose gradient is nothing but rounding: in float Adam takes its sign
+ * for a step. The file names parameters; single elements are found in its gradients, where it has them. One that is
+ * exactly 0, as a unit that never fires has it, stays 0. */
+static int golden_model_noisy(const golden_model *g, const char *name, size_t first, size_t count)
+{
+    const json_t *grad = golden_model_data(json_object_get(json_object_get(g->f64, "grads"), name));
+    if (golden_model_zero_grad(g, name))
+        return 1;
+    for (size_t i = first; !golden_model_in_double && i < first + count && i < json_array_size(grad); i++)
+        if (golden_model_at(grad, i) != 0 && fabs(golden_model_at(grad, i)) <= 1e-7)
+            return 1;
+    return 0;
+}
+
+/* All parameters' digests of `block`. f32: bound of one element, f32_noisy: of one whose gradient is noise; sums may be
+ * off by the count more. */
+static void golden_model_digests(golden_model *g, const char *key, const real *block, double f32, double f32_noisy)
 {
     const json_t *value;
     const char *name;
@@ -129,24 +144,23 @@ static void golden_model_digests(golden_model *g, const char *key, const real *b
     json_object_foreach(json_object_get(g->f64, key), name, value)
     {
         const model_param *p = golden_model_param(g, name);
-        int zero = golden_model_zero_grad(g, name);
-        double got[6], bound = zero ? f32_zero : f32;
+        const char *f64 = golden_model_zero_grad(g, name) ? "f64_digest_zero_grad_params" : "f64_digest";
         if (!p || json_array_size(value) != 6) {
             golden_model_say(&c, GOLDEN_SKIPPED, "%s: no such parameter, or no digest", name);
             continue;
         }
         size_t n = model_param_length(p);
+        double got[6], bound = golden_model_noisy(g, name, 0, n) ? f32_noisy : f32;
         golden_model_digest(block + p->offset, n, got);
         for (size_t i = 0; i < 6; i++)
-            golden_model_close(g, &c, got[i], golden_model_at(value, i),
-                               zero ? "f64_digest_zero_grad_params" : "f64_digest", i < 3 ? bound * (double)n : bound,
-                               name, i);
+            golden_model_close(g, &c, got[i], golden_model_at(value, i), f64, i < 3 ? bound * (double)n : bound, name,
+                               i);
     }
     golden_model_end(g, &c);
 }
 
-/* Element by element. In double the elements whose gradient is rounding noise are left to the digests. */
-static void golden_model_whole_block(golden_model *g, const char *key, const real *block, double f32, double f32_zero)
+/* Element by element. In double the parameters with elements whose gradient is noise are left to the digests. */
+static void golden_model_elements(golden_model *g, const char *key, const real *block, double f32, double f32_noisy)
 {
     const json_t *value;
     const char *name;
@@ -154,11 +168,14 @@ static void golden_model_whole_block(golden_model *g, const char *key, const rea
     json_object_foreach(json_object_get(g->f64, key), name, value)
     {
         const model_param *p = golden_model_param(g, name);
-        int zero = golden_model_zero_grad(g, name);
-        if (!p)
-            golden_model_say(&c, GOLDEN_SKIPPED, "%s: no such parameter", name);
-        else if (!zero || !golden_model_in_double)
-            golden_model_array(g, &c, value, block + p->offset, model_param_length(p), zero ? f32_zero : f32, name);
+        const json_t *want = golden_model_data(value);
+        size_t n = p ? model_param_length(p) : 0;
+        if (!p || json_array_size(want) != n)
+            golden_model_say(&c, GOLDEN_SKIPPED, "%s: no such parameter, or of another size", name);
+        else if (!golden_model_in_double || !golden_model_zero_grad(g, name))
+            for (size_t i = 0; i < n; i++)
+                golden_model_close(g, &c, (double)block[p->offset + i], golden_model_at(want, i), "f64_full",
+                                   golden_model_noisy(g, name, i, 1) ? f32_noisy : f32, name, i);
     }
     golden_model_end(g, &c);
 }
@@ -266,7 +283,7 @@ static void golden_model_after(golden_model *g, int step)
     if (digests)
         golden_model_digests(g, digests, g->model.value, weights, all);
     if (whole)
-        golden_model_whole_block(g, whole, g->model.value, weights, all);
+        golden_model_elements(g, whole, g->model.value, weights, all);
     if (logits)
         golden_model_logits(g, logits, all);
 }
@@ -339,7 +356,7 @@ static void golden_model_checks(golden_model *g)
     if (json_object_get(g->f64, "grad_digest"))
         golden_model_digests(g, "grad_digest", g->model.grad, grad, grad);
     if (json_object_get(g->f64, "grads"))
-        golden_model_whole_block(g, "grads", g->model.grad, grad, grad);
+        golden_model_elements(g, "grads", g->model.grad, grad, grad);
     memset(g->model.grad, 0, sizeof(real) * g->model.length);
     golden_model_steps(g);
 }

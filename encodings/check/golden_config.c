@@ -45,6 +45,8 @@ static const golden_config_row golden_config_rows[] = {
       {"max_distance", "max_distance", CONFIG_NUMBER},
       {"share_bias", "shared", CONFIG_FLAG}}},
     {"shaw", "shaw", NULL, {{"clip_distance", "clip", CONFIG_NUMBER}, {"value_term", "value", CONFIG_FLAG}}},
+    {"kerple_log", "kerple", "kind=log", {{"share_bias", "shared", CONFIG_FLAG}}},
+    {"fire", "fire", NULL, {{"fire_width", "hidden", CONFIG_NUMBER}, {"fire_L", "threshold", CONFIG_NUMBER}}},
     {0},
 };
 
@@ -53,6 +55,7 @@ static const char *const golden_config_params[][2] = {
     {"pos_emb", "learned.table"},
     {"shaw.k", "shaw.key"},
     {"shaw.v", "shaw.value"},
+    {"fire.L_mult", "fire.L_multiplier"},
 };
 
 static const golden_config_option *golden_config_find(const golden_config_row *row, const char *key)
