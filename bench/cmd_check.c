@@ -2,15 +2,11 @@
  *
  * In single precision gradients can be checked so loosely only that real mistakes pass. So the product hands the whole
  * command on to its twin, the same program with real = double. */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "check/check.h"
 #include "command.h"
-#include "places.h"
 
 enum { CMD_CHECK_TEXT_MAX = 8192 }; /* a line and its failures; check_line_print cuts what is longer */
 
@@ -23,22 +19,12 @@ static void cmd_check_tell(void *user, const check_line *line)
     fflush(stdout); /* a line now and then is the progress of a long check */
 }
 
-/* Becomes the twin. Returns only if that fails. */
-static int cmd_check_in_double(const command_host *host, error *e)
-{
-    char twin[PLACES_PATH_MAX];
-    if (places_twin(host->program, twin, e))
-        return -1;
-    execv(twin, host->argv);
-    return error_set(e, ERROR_ENVIRONMENT, "%s: %s", twin, strerror(errno));
-}
-
 static int cmd_check_run(const command_host *host, const args *a, error *e)
 {
     if (command_load_plugins(host, a, e))
         return -1;
     if (sizeof(real) != sizeof(double))
-        return cmd_check_in_double(host, e);
+        return command_run_in_double(host, e);
     int failed = 0, status = 0;
     if (!a->word_count)
         status = check_stack(host->registry, NULL, cmd_check_tell, NULL, &failed, e);

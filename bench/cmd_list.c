@@ -77,10 +77,12 @@ static json_t *cmd_list_encodings(const command_host *host, error *e)
                 json_array_append_new(claims, json_string(text_claim(c)));
         char stages[TEXT_LINE_MAX];
         text_stages(d, stages);
-        json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:o, s:b, s:o, s:o}", "name", d->name, "family",
-                                 d->family, "title", d->title, "source", d->source, "formula", d->formula, "stages",
-                                 stages, "notes", d->notes, "claims", claims, "causal_only", d->causal_only, "options",
-                                 cmd_list_options(d->options), "examples", cmd_list_texts(d->examples));
+        json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:o, s:b, s:b, s:b, s:b, s:o, s:o}", "name", d->name,
+                                 "family", d->family, "title", d->title, "source", d->source, "formula", d->formula,
+                                 "stages", stages, "notes", d->notes, "claims", claims, "causal_only", d->causal_only,
+                                 "needs_order", d->needs_order, "reads_bias", d->reads_bias, "reads_heads",
+                                 d->reads_heads, "options", cmd_list_options(d->options), "examples",
+                                 cmd_list_texts(d->examples));
         status = cmd_list_add(list, d->name, item, e);
     }
     return cmd_list_finish(list, status);
@@ -93,9 +95,10 @@ static json_t *cmd_list_maps(const command_host *host, error *e)
     for (int i = 0; !status && i < registry_map_count(host->registry); i++) {
         const pe_map *m = registry_map(host->registry, i);
         json_t *item =
-            json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:b, s:o, s:o}", "name", m->name, "title", m->title, "source",
-                      m->source, "formula", m->formula, "notes", m->notes, "gives_meaning", m->gives_meaning, "options",
-                      cmd_list_options(m->options), "examples", cmd_list_texts(m->examples));
+            json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:b, s:b, s:b, s:o, s:o}", "name", m->name, "title", m->title,
+                      "source", m->source, "formula", m->formula, "notes", m->notes, "gives_meaning", m->gives_meaning,
+                      "needs_given", m->needs_given, "unordered", m->unordered, "options", cmd_list_options(m->options),
+                      "examples", cmd_list_texts(m->examples));
         status = cmd_list_add(list, m->name, item, e);
     }
     return cmd_list_finish(list, status);
@@ -144,33 +147,65 @@ static json_t *cmd_list_specs(const command_host *host, error *e)
 static const struct cmd_list_kind {
     const char *name;
     json_t *(*build)(const command_host *host, error *e); /* a new array, or NULL with e set */
-    const char *middle;                                   /* the text's second column */
+    const char *group;                                    /* the text's first column: rows that share it stand together */
 } cmd_list_kinds[] = {
     {"encodings", cmd_list_encodings, "family"},
     {"maps", cmd_list_maps, NULL},
     {"tasks", cmd_list_tasks, "kind"},
-    {"specs", cmd_list_specs, "runs"},
+    {"specs", cmd_list_specs, NULL},
 };
 enum { CMD_LIST_KINDS = sizeof cmd_list_kinds / sizeof *cmd_list_kinds };
 
-static void cmd_list_print_text(const struct cmd_list_kind *kind, const json_t *list)
+static const char *cmd_list_text(const json_t *row, const char *key)
 {
-    size_t i, width = 4;
+    const char *text = key ? json_string_value(json_object_get(row, key)) : NULL;
+    return text ? text : "";
+}
+
+static int cmd_list_width(const json_t *list, const char *key)
+{
+    size_t i, width = 0;
     const json_t *row;
     json_array_foreach(list, i, row)
     {
-        size_t length = json_string_length(json_object_get(row, "name"));
+        size_t length = strlen(cmd_list_text(row, key));
         width = length > width ? length : width;
     }
-    json_array_foreach(list, i, row)
-    {
-        const json_t *middle = kind->middle ? json_object_get(row, kind->middle) : NULL;
-        printf("  %-*s  ", (int)width, json_string_value(json_object_get(row, "name")));
-        if (json_is_integer(middle))
-            printf("%4d runs  ", (int)json_integer_value(middle));
-        else if (middle)
-            printf("%-11s ", json_string_value(middle));
-        puts(json_string_value(json_object_get(row, "title")));
+    return (int)width;
+}
+
+/* 1 if no row before is of the same group. */
+static int cmd_list_opens(const json_t *list, size_t at, const char *group)
+{
+    for (size_t i = 0; i < at; i++)
+        if (!strcmp(cmd_list_text(json_array_get(list, i), group), cmd_list_text(json_array_get(list, at), group)))
+            return 0;
+    return 1;
+}
+
+static void cmd_list_print_row(const json_t *row, const char *group, int group_width, int name_width)
+{
+    const json_t *runs = json_object_get(row, "runs");
+    printf("  ");
+    if (group_width)
+        printf("%-*s  ", group_width, group);
+    printf("%-*s  ", name_width, cmd_list_text(row, "name"));
+    if (runs)
+        printf("%4d runs  ", (int)json_integer_value(runs));
+    puts(cmd_list_text(row, "title"));
+}
+
+/* Groups in the order in which their first rows come; a group's name stands once. */
+static void cmd_list_print_text(const struct cmd_list_kind *kind, const json_t *list)
+{
+    int group_width = cmd_list_width(list, kind->group), name_width = cmd_list_width(list, "name");
+    for (size_t first = 0; first < json_array_size(list); first++) {
+        const char *group = cmd_list_text(json_array_get(list, first), kind->group);
+        if (!kind->group)
+            cmd_list_print_row(json_array_get(list, first), "", 0, name_width);
+        for (size_t i = first; kind->group && cmd_list_opens(list, first, kind->group) && i < json_array_size(list); i++)
+            if (!strcmp(cmd_list_text(json_array_get(list, i), kind->group), group))
+                cmd_list_print_row(json_array_get(list, i), i == first ? group : "", group_width, name_width);
     }
 }
 

@@ -89,6 +89,8 @@ static int cmd_sweep_gather(const sweep_options *o, error *e)
 static int cmd_sweep_do(const spec *s, const sweep_options *o, error *e)
 {
     sweep_outcome out = {0};
+    sweep_left_out(s, stdout);
+    fflush(stdout); /* before what takes its time */
     int status = sweep_run(s, o, &out, e);
     if (out.planned)
         cmd_sweep_tell(s, o, &out);
@@ -152,6 +154,10 @@ const command command_sweep = {
         "SPEC is a YAML file, or the name of a bundled one (see 'posbench list specs'). A list where a single value "
         "may stand spans the grid; every combination is one run and one process. Faults of the spec are reported "
         "all at once, and then nothing starts.\n\n"
+        "Where encodings stand, the word all is every encoding there is (those of plug-ins too) with its default "
+        "options, and the word examples each of them with each of its examples: 'encoding: [all, \"mine(n=2)\"]'. "
+        "An encoding that is named is refused in a network in which it has no meaning; one that is there by such a "
+        "word is left out of it, and --dry-run lists which and why.\n\n"
         "Each finished run leaves one record, DIR/runs/KEY.json, and a run that has a record is not done again: "
         "after Ctrl-C or a crash the same command goes on with what is missing. A run that fails or diverges is a "
         "recorded outcome, and the sweep goes on; the exit status is then 1. At the end the tables are written as "

@@ -1,8 +1,11 @@
 #include "command.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options.h"
+#include "places.h"
 
 #define COMMAND(name) extern const command command_##name;
 #include "command_list.h"
@@ -47,4 +50,13 @@ int command_load_plugins(const command_host *host, const args *a, error *e)
         if (registry_load_plugin(host->registry, path, e))
             return -1;
     return 0;
+}
+
+int command_run_in_double(const command_host *host, error *e)
+{
+    char twin[PLACES_PATH_MAX];
+    if (places_twin(host->program, twin, e))
+        return -1;
+    execv(twin, host->argv);
+    return error_set(e, ERROR_ENVIRONMENT, "%s: %s", twin, strerror(errno));
 }

@@ -2,6 +2,7 @@
 COMMAND(list)
 COMMAND(show)
 COMMAND(check)
+COMMAND(golden)
 COMMAND(run)
 COMMAND(sweep)
 COMMAND(collect)

@@ -3,25 +3,50 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "check/claims.h"
 #include "options.h"
 
-/* Bytes of the word at text[0 .. length-1]: up to a space, except that square brackets hold together. */
+enum { TEXT_WIDTH_LEAST = 40, TEXT_WIDTH_MOST = 100, TEXT_HELD_MAX = 40 };
+
+/* That of a terminal, as far as lines of that length can be read; else the usual one. */
+static int text_width(FILE *to)
+{
+    struct winsize size;
+    if (!isatty(fileno(to)) || ioctl(fileno(to), TIOCGWINSZ, &size) || !size.ws_col)
+        return TEXT_WIDTH;
+    return size.ws_col < TEXT_WIDTH_LEAST  ? TEXT_WIDTH_LEAST
+           : size.ws_col > TEXT_WIDTH_MOST ? TEXT_WIDTH_MOST
+                                           : size.ws_col;
+}
+
+/* Bytes up to a space, not held together by anything. */
+static size_t text_plain_word(const char *text, size_t length)
+{
+    size_t n = 0;
+    while (n < length && text[n] != ' ' && text[n] != '\n')
+        n++;
+    return n;
+}
+
+/* Bytes of the word at text[0 .. length-1]. Short square brackets, as a synopsis has them, hold together; [0, 1) does
+ * not. */
 static size_t text_word(const char *text, size_t length)
 {
     size_t n = 0;
     for (int depth = 0; n < length && ((text[n] != ' ' && text[n] != '\n') || depth > 0); n++)
         depth += (text[n] == '[') - (text[n] == ']');
-    return n;
+    return n <= TEXT_HELD_MAX ? n : text_plain_word(text, length);
 }
 
 static void text_paragraph(FILE *to, int indent, int at, const char *text, size_t length)
 {
-    int column = at;
+    int column = at, width = text_width(to);
     for (size_t i = 0; i < length;) {
         size_t word = text_word(text + i, length - i);
-        if (word && column > indent && column + 1 + (int)word > TEXT_WIDTH) {
+        if (word && column > indent && column + 1 + (int)word > width) {
             fputc('\n', to);
             column = 0;
         }
@@ -103,9 +128,10 @@ const char *text_initial(const pe_option *row)
 void text_options(FILE *to, int indent, const pe_option *rows)
 {
     for (const pe_option *row = rows; row && row->name; row++) {
-        char bounds[TEXT_LINE_MAX];
+        char bounds[TEXT_LINE_MAX], words[TEXT_LINE_MAX + 2];
         text_bounds(row, bounds);
-        fprintf(to, "%*s%s=%s  (%s)\n", indent, "", row->name, text_initial(row), bounds);
+        snprintf(words, sizeof words, "(%s)", bounds);
+        text_wrap(to, indent + 6, fprintf(to, "%*s%s=%s ", indent, "", row->name, text_initial(row)), words);
         text_wrap(to, indent + 6, 0, row->help);
     }
 }

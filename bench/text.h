@@ -10,7 +10,7 @@
 
 enum { TEXT_WIDTH = 80, TEXT_LINE_MAX = 1024 };
 
-/* Prints paragraphs (separated by an empty line) broken at spaces, each line behind `indent` spaces. The first line
+/* Prints paragraphs (separated by an empty line) broken at spaces to the width of the terminal, TEXT_WIDTH elsewhere, each line behind `indent` spaces. The first line
  * continues at column `at` of a line that is already begun; 0: it gets its indent too. Ends with a newline. */
 void text_wrap(FILE *to, int indent, int at, const char *text);
 

@@ -22,12 +22,20 @@ static int descriptor_is_word(const char *name)
     return strlen(name) < 32;
 }
 
+/* Words that stand for many encodings in a spec; an encoding of that name could not be told from them. */
+static int descriptor_is_reserved(const char *name)
+{
+    return strcmp(name, "all") == 0 || strcmp(name, "examples") == 0;
+}
+
 static int descriptor_check_texts(const char *what, const char *name, const char *title, const char *source,
                                   const char *formula, error *e)
 {
     if (!descriptor_is_word(name))
         return error_set(e, ERROR_USAGE, "%s has a name that is not one word of lower-case letters: '%.40s'", what,
                          name ? name : "");
+    if (descriptor_is_reserved(name))
+        return error_set(e, ERROR_USAGE, "%s has the name '%s', which has a meaning of its own in specs", what, name);
     if (!title || !source || !formula || !*title || !*source || !*formula)
         return error_set(e, ERROR_USAGE, "%s '%s' lacks its title, source or formula", what, name);
     return 0;

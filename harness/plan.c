@@ -73,6 +73,15 @@ static int plan_axes(const spec *s, FILE *to, error *e)
     return 0;
 }
 
+void sweep_left_out(const spec *s, FILE *to)
+{
+    if (s->left_out_count)
+        fprintf(to, "left out, since it has no meaning in this network:\n");
+    for (int i = 0; i < s->left_out_count; i++)
+        fprintf(to, "  %s (%d %s): %s\n", s->left_out[i].encoding, s->left_out[i].runs,
+                s->left_out[i].runs == 1 ? "run" : "runs", s->left_out[i].reason);
+}
+
 /* ------------------------------------------------------------------------------------------------ the time */
 
 typedef struct plan_time {
@@ -219,6 +228,7 @@ int sweep_plan(const spec *s, const sweep_options *o, FILE *to, error *e)
     int todo = queue_count(&q, QUEUE_TODO), result = -1;
     fprintf(to, "%s%s%s: %d runs\n", s->name, *s->title ? ": " : "", s->title, s->count);
     if (plan_axes(s, to, e) == 0 && plan_estimate(&q, &t, e) == 0) {
+        sweep_left_out(s, to);
         plan_records_print(&q, to);
         if (todo)
             plan_time_print(&t, o, to);

@@ -85,7 +85,7 @@ static void spec_check_name(spec_reader *s, const char *path)
 static void spec_check_baseline(spec_reader *s)
 {
     int row = spec_row_at(offsetof(run_config, encoding));
-    const spec_axis *trained = &s->draft.axes.row[row];
+    spec_axis *trained = &s->draft.axes.row[row];
     spec_axes asked = {0};
     if (!s->baseline)
         return;
@@ -93,7 +93,10 @@ static void spec_check_baseline(spec_reader *s)
         const char *text = asked.row[row].choices[0].text;
         int found = trained->count == 0; /* without encodings there is a fault already */
         for (int i = 0; i < trained->count; i++)
-            found |= strcmp(trained->choices[i].text, text) == 0;
+            if (strcmp(trained->choices[i].text, text) == 0) {
+                found = 1;
+                trained->choices[i].offered = 0; /* who names it wants it */
+            }
         if (!found)
             yaml_fault_at(s->draft.faults, s->baseline, "baseline: '%.128s' is not among the encodings of this spec",
                           text);
@@ -293,8 +296,7 @@ static int spec_take_document(spec_reader *s, const char *path, const yaml_docum
     spec_check_baseline(s);
     if (faults->count || s->e->kind != ERROR_NONE)
         return s->e->kind != ERROR_NONE ? -1 : 0;
-    s->out->count = spec_grid(&s->draft, &s->out->runs, s->e);
-    return s->out->count < 0 ? -1 : 0;
+    return spec_grid(&s->draft, s->e);
 }
 
 static void spec_draft_free(spec_draft *d)
@@ -318,7 +320,7 @@ int spec_load(const char *path, const registry *r, const char *only, spec *out, 
         free(s);
         return error_set(e, ERROR_ENVIRONMENT, "%s: out of memory", path);
     }
-    *s = (spec_reader){.draft = {.registry = r, .faults = faults}, .out = out, .e = e};
+    *s = (spec_reader){.draft = {.registry = r, .faults = faults, .out = out}, .out = out, .e = e};
     int result = yaml_load(path, &document, faults, e);
     if (result == 0)
         result = spec_take_document(s, path, &document);
@@ -340,5 +342,6 @@ int spec_load(const char *path, const registry *r, const char *only, spec *out, 
 void spec_free(spec *s)
 {
     free(s->runs);
+    free(s->left_out);
     *s = (spec){0};
 }

@@ -3,7 +3,9 @@
  *   name: mine                       the results folder; without it the file's name
  *   title: What is asked
  *   baseline: a                      one of the encodings, drawn in every figure
- *   encoding: [a, b(n=2)+c, [a, b]]  required; an inner list is one stack for each layer
+ *   encoding: [a, b(n=2)+c, [a, b]]  required; an inner list is one stack for each layer. The word `all` stands for every
+ *                                    encoding there is, those of plug-ins too, in the order of their list and with
+ *                                    default options; `examples` for each of them with each of its examples
  *   task: [t, "u(n=2,m=3)"]          required; quotes where commas stand inside [ ]
  *   seeds: 5                         1 to 5; or seed: [3, 7]
  *   model: {width: 64}               the rows of config_rows by section, here or as model.width: 64
@@ -16,6 +18,10 @@
  *
  * A value that stands twice in one list is refused. Runs that become alike otherwise (an override that fixes what the
  * grid varies) are merged: the first stays.
+ *
+ * An encoding that is named is refused in a network in which it has no meaning. One that stands there by `all` or
+ * `examples` is left out there, and told in left_out; naming it beside the word makes it named. The runs are those that a
+ * spec with the names written out has.
  */
 #ifndef SPEC_H
 #define SPEC_H
@@ -24,12 +30,21 @@
 #include "error.h"
 #include "registry.h"
 
+/* Runs of the grid that a word for many encodings would have made. */
+typedef struct spec_left_out {
+    char encoding[PE_TEXT_MAX];
+    char reason[256];
+    int runs;
+} spec_left_out;
+
 typedef struct spec {
     char name[128];             /* "name:" of the file, or its file name without .yaml */
     char title[256];            /* "title:", may be empty */
     char baseline[PE_TEXT_MAX]; /* "baseline:", canonical; empty: none */
     int count;
     run_config *runs; /* [count], checked, canonical, no two alike; seeds innermost so that partial sweeps are useful */
+    int left_out_count;
+    spec_left_out *left_out; /* [left_out_count], of the whole grid, whatever `only` says */
 } spec;
 
 /* Reads and checks the whole file. All faults are found in one go: e->message then holds one block for each,

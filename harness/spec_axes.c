@@ -70,6 +70,15 @@ static const char *axes_quote_hint(const yaml_node *at)
     return depth ? " (inside [ ] and { } an option list with commas needs quotes)" : "";
 }
 
+/* `all` inside a stack or a list of layers. */
+static const char *axes_word_hint(const char *fault)
+{
+    return strstr(fault, "unknown encoding '" SPEC_WORD_ALL "'") ||
+                   strstr(fault, "unknown encoding '" SPEC_WORD_EXAMPLES "'")
+               ? " (in 'encoding' the words all and examples stand for lists, so by themselves)"
+               : "";
+}
+
 int spec_canonical(const registry *r, int row, const char *text, char *out, size_t size, error *e)
 {
     const char *name = config_rows[row].name;
@@ -91,8 +100,16 @@ int spec_axis_push(spec_axis *axis, const char *canonical, const yaml_node *at, 
         free(copy);
         return error_set(e, ERROR_ENVIRONMENT, "out of memory");
     }
-    axis->choices[axis->count++] = (spec_choice){copy, at};
+    axis->choices[axis->count++] = (spec_choice){.text = copy, .at = at};
     return 0;
+}
+
+static spec_choice *axes_choice(spec_axis *axis, const char *canonical)
+{
+    for (int i = 0; i < axis->count; i++)
+        if (strcmp(axis->choices[i].text, canonical) == 0)
+            return &axis->choices[i];
+    return NULL;
 }
 
 int spec_axis_add(spec_draft *d, int row, const char *text, const yaml_node *at, spec_axes *out, error *e)
@@ -103,15 +120,19 @@ int spec_axis_add(spec_draft *d, int row, const char *text, const yaml_node *at,
     if (spec_canonical(d->registry, row, text, canonical, sizeof canonical, &fault) < 0) {
         if (fault.kind == ERROR_ENVIRONMENT)
             return error_set(e, fault.kind, "%s", fault.message);
-        yaml_fault_at(d->faults, at, "%s%s", fault.message, axes_quote_hint(at));
+        yaml_fault_at(d->faults, at, "%s%s%s", fault.message, axes_quote_hint(at), axes_word_hint(fault.message));
         return 0;
     }
-    for (int i = 0; i < axis->count; i++)
-        if (strcmp(axis->choices[i].text, canonical) == 0) {
-            yaml_fault_at(d->faults, at, "%s: '%.128s' is in the list already, in line %d", config_rows[row].name,
-                          canonical, axis->choices[i].at->line);
-            return 0;
-        }
+    spec_choice *there = axes_choice(axis, canonical);
+    if (there && there->offered) { /* `[all, a]`: now it is named */
+        *there = (spec_choice){.text = there->text, .at = at};
+        return 0;
+    }
+    if (there) {
+        yaml_fault_at(d->faults, at, "%s: '%.128s' is in the list already, in line %d", config_rows[row].name,
+                      canonical, there->at->line);
+        return 0;
+    }
     if (axis->count == SPEC_AXIS_MAX) {
         yaml_fault_at(d->faults, at, "%s: more than %d values", config_rows[row].name, SPEC_AXIS_MAX);
         return 0;
@@ -161,6 +182,53 @@ static int axes_value_text(spec_draft *d, const pe_option *row, const yaml_node 
     return 0;
 }
 
+/* ------------------------------------------------------------------------------------------------ words for many */
+
+static int axes_is_word(int row, const yaml_node *value)
+{
+    return row == spec_row_at(offsetof(run_config, encoding)) && value->kind == YAML_SCALAR &&
+           (strcmp(value->text, SPEC_WORD_ALL) == 0 || strcmp(value->text, SPEC_WORD_EXAMPLES) == 0);
+}
+
+/* What is there already stays what it is. */
+static int axes_offer(spec_draft *d, int row, const char *text, const yaml_node *at, spec_axis *axis, error *e)
+{
+    char canonical[SPEC_VALUE_MAX];
+    if (spec_canonical(d->registry, row, text, canonical, sizeof canonical, e) < 0)
+        return -1;
+    if (axes_choice(axis, canonical))
+        return 0;
+    if (spec_axis_push(axis, canonical, at, e) < 0)
+        return -1;
+    axis->choices[axis->count - 1].offered = 1;
+    return 0;
+}
+
+/* `all` or `examples`; the registry has checked that these are good. */
+static int axes_take_word(spec_draft *d, int row, const yaml_node *value, spec_axis *axis, error *e)
+{
+    int all = strcmp(value->text, SPEC_WORD_ALL) == 0, result = 0;
+    for (int i = 0; i < axis->count; i++)
+        if (axis->choices[i].offered && strcmp(axis->choices[i].at->text, value->text) == 0) {
+            yaml_fault_at(d->faults, value, "%s: '%s' is in the list already, in line %d", config_rows[row].name,
+                          value->text, axis->choices[i].at->line);
+            return 0;
+        }
+    for (int i = 0; i < registry_encoding_count(d->registry) && result == 0; i++) {
+        const pe_descriptor *encoding = registry_encoding(d->registry, i);
+        if (all)
+            result = axes_offer(d, row, encoding->name, value, axis, e);
+        for (int x = 0; !all && result == 0 && encoding->examples && encoding->examples[x]; x++) {
+            char text[SPEC_VALUE_MAX];
+            snprintf(text, sizeof text, "%s(%s)", encoding->name, encoding->examples[x]);
+            result = axes_offer(d, row, text, value, axis, e);
+        }
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------ lists */
+
 /* May one value of the row be a list itself? Ratios are a list of numbers, an encoding a list of stacks, one for each
  * layer. */
 static int axes_value_may_be_list(const pe_option *row)
@@ -179,11 +247,16 @@ static int axes_take_value(spec_draft *d, int row, const yaml_node *value, spec_
         yaml_fault_at(d->faults, value, "%s: an empty list", option->name);
         return 0;
     }
+    if (axes_is_word(row, value))
+        return axes_take_word(d, row, value, &out->row[row], e);
     if (!axis)
         return axes_value_text(d, option, value, text) ? spec_axis_add(d, row, text, value, out, e) : 0;
     for (int i = 0; i < value->count; i++) {
         const yaml_node *item = value->items[i];
-        if (item->kind == YAML_LIST && (!axes_value_may_be_list(option) || item->count == 0))
+        if (axes_is_word(row, item)) {
+            if (axes_take_word(d, row, item, &out->row[row], e) < 0)
+                return -1;
+        } else if (item->kind == YAML_LIST && (!axes_value_may_be_list(option) || item->count == 0))
             yaml_fault_at(d->faults, item, "%s: %s", option->name,
                           item->count ? "a list inside a list means something for encoding and eval.ratios only"
                                       : "an empty list");

@@ -9,6 +9,7 @@
 typedef struct grid_run {
     run_config config;
     const yaml_node *origin[SPEC_ROWS_MAX]; /* NULL: the default */
+    int offered;                            /* its encoding stands there by a word for many */
 } grid_run;
 
 /* Seeds vary fastest, so that a sweep that is stopped early has finished whole points instead of one seed of each. */
@@ -28,6 +29,7 @@ static void grid_apply(grid_run *run, int row, const spec_choice *choice)
     error e = ERROR_INIT;
     config_set(&run->config, config_rows[row].name, choice->text, &e);
     run->origin[row] = choice->at;
+    run->offered |= choice->offered;
 }
 
 static int grid_matches_axis(const run_config *c, int row, const spec_axis *axis)
@@ -84,6 +86,34 @@ static const yaml_node *grid_blame(const spec_draft *d, const grid_run *run, con
     return near ? near : d->root;
 }
 
+/* Counts a run that is left out, under its encoding and the reason. */
+static int grid_leave_out(spec *s, const char *encoding, const char *reason, error *e)
+{
+    for (int i = 0; i < s->left_out_count; i++)
+        if (strcmp(s->left_out[i].encoding, encoding) == 0 &&
+            strncmp(s->left_out[i].reason, reason, sizeof s->left_out[i].reason - 1) == 0) {
+            s->left_out[i].runs++;
+            return 0;
+        }
+    spec_left_out *larger = realloc(s->left_out, ((size_t)s->left_out_count + 1) * sizeof *larger);
+    if (!larger)
+        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    s->left_out = larger;
+    spec_left_out *added = &larger[s->left_out_count++];
+    added->runs = 1;
+    snprintf(added->encoding, sizeof added->encoding, "%s", encoding);
+    snprintf(added->reason, sizeof added->reason, "%s", reason);
+    return 0;
+}
+
+/* Whether a refusal is of the encoding in this network, under its own map or that of the evaluation, and of an encoding
+ * that nobody named. */
+static int grid_may_leave_out(const grid_run *run, const char *row)
+{
+    return run->offered && (strcmp(row, "encoding") == 0 || strcmp(row, "eval.map") == 0);
+}
+
+/* 0: the run is good; 1: it is not, which has been told; -1: e is set. */
 static int grid_check(spec_draft *d, grid_run *run, error *e)
 {
     const char *row = NULL;
@@ -92,8 +122,10 @@ static int grid_check(spec_draft *d, grid_run *run, error *e)
         return 0;
     if (fault.kind == ERROR_ENVIRONMENT)
         return error_set(e, fault.kind, "%s", fault.message);
+    if (grid_may_leave_out(run, row))
+        return grid_leave_out(d->out, run->config.encoding, fault.message, e) < 0 ? -1 : 1;
     yaml_fault_at(d->faults, grid_blame(d, run, row), "%s: %s", row, fault.message);
-    return 0;
+    return 1;
 }
 
 /* ------------------------------------------------------------------------------------------------ alike runs */
@@ -169,11 +201,16 @@ static void grid_run_at(spec_draft *d, const int *order, int rows, long index, g
     }
 }
 
-int spec_grid(spec_draft *d, run_config **out, error *e)
+/* Where the encodings stand. */
+static const yaml_node *grid_encodings(const spec_draft *d)
+{
+    return d->axes.row[spec_row_at(offsetof(run_config, encoding))].choices[0].at;
+}
+
+int spec_grid(spec_draft *d, error *e)
 {
     int order[SPEC_ROWS_MAX], rows = grid_order(order);
     long size = grid_size(d);
-    *out = NULL;
     if (size < 0)
         return 0;
     run_config *runs = malloc((size_t)size * sizeof *runs);
@@ -183,21 +220,27 @@ int spec_grid(spec_draft *d, run_config **out, error *e)
         free(run);
         return error_set(e, ERROR_ENVIRONMENT, "out of memory for %ld runs", size);
     }
-    int result = 0;
-    for (long i = 0; i < size && result == 0; i++) {
+    int result = 0, kept = 0;
+    for (long i = 0; i < size && result >= 0; i++) {
         grid_run_at(d, order, rows, i, run);
         grid_override(d, run);
         result = grid_check(d, run, e);
-        runs[i] = run->config;
+        if (result == 0)
+            runs[kept++] = run->config;
     }
     free(run);
-    *out = runs;
+    d->out->runs = runs;
+    result = result < 0 ? -1 : 0;
+    if (result == 0 && kept == 0 && d->faults->count == 0)
+        yaml_fault_at(d->faults, grid_encodings(d), "no encoding has a meaning in this network; the first of them: %s",
+                      d->out->left_out[0].reason);
     for (int i = 0; i < d->rules_count && result == 0; i++)
         if (!d->rules[i].matched)
             yaml_fault_at(d->faults, d->rules[i].at, "this override matches no run of the grid");
     if (result < 0 || d->faults->count)
         return result;
-    return grid_merge(runs, (int)size, e);
+    d->out->count = grid_merge(runs, kept, e);
+    return d->out->count < 0 ? -1 : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ --only */

@@ -8,12 +8,17 @@
 #include "spec.h"
 #include "spec_yaml.h"
 
+/* Values of `encoding` that stand for many. */
+#define SPEC_WORD_ALL "all"
+#define SPEC_WORD_EXAMPLES "examples"
+
 enum { SPEC_ROWS_MAX = 64, SPEC_VALUE_MAX = 8192, SPEC_AXIS_MAX = 2000, SPEC_RULES_MAX = 256, SPEC_RUNS_MAX = 50000 };
 
 /* One value of a row, in canonical text, and where it stands. */
 typedef struct spec_choice {
     char *text; /* owned */
     const yaml_node *at;
+    int offered; /* 1: stands here by a word for many, so that a run which has no meaning with it is left out */
 } spec_choice;
 
 /* The values of one row: none (the default holds), one, or several, which make an axis of the grid. */
@@ -41,6 +46,7 @@ typedef struct spec_draft {
     int rules_count;
     spec_rule *rules;
     const yaml_node *root;
+    spec *out; /* the grid adds what it leaves out */
 } spec_draft;
 
 /* ------------------------------------------------------------------------------------------------ spec_axes.c */
@@ -72,8 +78,8 @@ void spec_axes_free(spec_axes *a);
 /* ------------------------------------------------------------------------------------------------ spec_grid.c */
 
 /* Every combination, in the order of config_rows with seeds innermost, overrides applied, checked, alike runs merged.
- * Faults go to the draft. *out is malloc'ed. Returns the count, or -1 with e set. */
-int spec_grid(spec_draft *d, run_config **out, error *e);
+ * Faults go to the draft; runs and what was left out to d->out. Returns 0, or -1 with e set. */
+int spec_grid(spec_draft *d, error *e);
 
 /* Keeps the runs that "key=value,key=value" allows; one key given several times allows any of its values. */
 int spec_filter(const registry *r, const char *only, run_config *runs, int count, error *e);

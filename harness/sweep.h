@@ -59,8 +59,11 @@ typedef struct sweep_outcome {
  * same call takes up where this one ended. */
 int sweep_run(const spec *s, const sweep_options *o, sweep_outcome *out, error *e);
 
-/* --dry-run: counts by axis, what is done already, and an estimate of the time from finished records of the same shape
+/* --dry-run: counts by axis, what was left out, what is done already, and an estimate of the time from finished records of the same shape
  * or, without any, from the arithmetic (work.h); to `to`. Starts nothing and makes nothing. */
 int sweep_plan(const spec *s, const sweep_options *o, FILE *to, error *e);
+
+/* Which encodings the spec's `all` or `examples` could not stand for, and why; nothing when there are none. */
+void sweep_left_out(const spec *s, FILE *to);
 
 #endif

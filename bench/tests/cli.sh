@@ -7,13 +7,13 @@ cd "$tmp" || exit 1
 # ---- help
 
 expect 0 "help" "$posbench" help
-for command in list show check run sweep collect report speed help; do
+for command in list show check golden run sweep collect report speed help; do
   said "$out" "help names $command" "  $command "
 done
 "$posbench" help >plain.txt
 expect 0 "--help" "$posbench" --help
 same "--help is help" plain.txt "$out"
-for command in list show check run sweep collect report speed help; do
+for command in list show check golden run sweep collect report speed help; do
   expect 0 "help $command" "$posbench" help "$command"
   said "$out" "help $command has examples" "posbench $command"
   cp "$out" by_help.txt
@@ -33,7 +33,7 @@ for word in "posbench " "real      float" "kernel " "compiler " "flags "; do
 done
 expect 0 "the man page" "$posbench" help --man
 said "$out" "the man page has a title" ".TH POSBENCH 1"
-for command in list show check run sweep collect report speed help; do
+for command in list show check golden run sweep collect report speed help; do
   said "$out" "the man page has $command" ".SS posbench $command"
 done
 said "$out" "the man page has the settings" "model.width="
@@ -133,6 +133,82 @@ for name in $("$json_get" all.json 'encodings.*.name'); do
   done
 done
 expect 0 "-- ends the options" "$posbench" show -- alibi
+refused 2 "show: NAME is missing" "show without a name" "$posbench" show
+refused 2 "did you mean 'alibi'?" "show --markdown of a misspelt name" "$posbench" show --markdown albi
+
+# Nothing that is known of an encoding is left out by either form of its sheet.
+words_of() { tr -s ' \n' '  ' <"$1"; }
+for kind in encodings maps; do
+  count=$("$json_get" all.json "$kind.*.name" | wc -l)
+  for ((i = 0; i < count; i++)); do
+    name=$("$json_get" all.json "$kind.$i.name")
+    "$posbench" show "$name" >shown.txt
+    words_of shown.txt >words.txt
+    for key in title source formula notes; do
+      text=$("$json_get" all.json "$kind.$i.$key" 2>/dev/null | tr -s ' ') || continue
+      [ -z "$text" ] || said words.txt "show $name has its $key" "$text"
+    done
+    "$json_get" all.json "$kind.$i.options.*.help" 2>/dev/null | tr -s ' ' >helps.txt || true
+    while read -r help; do said words.txt "show $name has an option's help" "$help"; done <helps.txt
+  done
+done
+
+# ---- the same as Markdown
+
+expect 0 "show --markdown" "$posbench" show --markdown
+cp "$out" sheets.md
+for name in $("$json_get" all.json 'encodings.*.name'); do
+  if [ "$(grep -cxF "### \`$name\`" sheets.md)" = 1 ]; then pass "a heading for $name"; else fail "a heading for $name"; fi
+  said sheets.md "a link to it" "[\`$name\`](#$name)"
+  "$posbench" show --markdown "$name" >sheet.md
+  said sheets.md "the sheet of $name alone is the same" "$(sed -n 3p sheet.md)"
+done
+for name in $("$json_get" all.json 'maps.*.name'); do
+  said sheets.md "a heading for map $name" "### Position map \`$name\`"
+  said sheets.md "a link to it" "[\`$name\`](#position-map-$name)"
+done
+broken_tables() { # rows that do not have as many cells as the head of their table
+  awk '
+    /^\|/ { row = $0; gsub(/\\\|/, "", row); cells = gsub(/\|/, "", row) }
+    /^\|/ && last !~ /^\|/ { wanted = cells }
+    /^\|/ && cells != wanted { print NR ": " $0 }
+    { last = $0 }' sheets.md
+}
+if [ "$(grep -c '^| --- ' sheets.md)" -ge 5 ] && [ -z "$(broken_tables)" ]; then pass "its tables hold together"; else
+  fail "its tables hold together" "$(broken_tables | head -n 1)"
+fi
+if grep -nE '[^ -~]' sheets.md; then fail "it is ASCII"; else pass "it is ASCII"; fi
+for name in $("$json_get" all.json 'tasks.*.name'); do
+  expect 0 "show --markdown $name" "$posbench" show --markdown "$name"
+  said "$out" "its heading" "### Task \`$name\`"
+done
+
+# ---- lines fit the terminal
+
+longest() { tr -d '\r' <"$1" | awk '{ if (length($0) > most) most = length($0) } END { print most }'; }
+"$posbench" show t5 >shown.txt
+if [ "$(longest shown.txt)" -le 80 ]; then pass "80 columns where there is no terminal"; else fail "80 columns"; fi
+if command -v script >/dev/null && command -v stty >/dev/null; then
+  for columns in 50 95; do
+    run script -qefc "stty cols $columns; $(printf '%q' "$posbench") show t5" typescript
+    tr -d '\r' <"$out" | sed '/^Script /d' >lines.txt
+    width=$(longest lines.txt)
+    if [ "$width" -le $columns ] && [ "$width" -gt $((columns - 15)) ]; then pass "a terminal of $columns columns"; else
+      fail "a terminal of $columns columns" "$width"
+    fi
+  done
+else
+  skip "the terminal's width" "no script(1) or stty(1) here"
+fi
+
+# ---- families stand together
+
+"$posbench" list encodings >table.txt
+if [ "$(wc -l <table.txt)" = "$("$json_get" all.json 'encodings.*.name' | wc -l)" ]; then pass "list has a row for each"; else
+  fail "list has a row for each"
+fi
+twice=$(grep -oE '^  [a-z]+' table.txt | sort | uniq -d)
+if [ -z "$twice" ]; then pass "list names each family once"; else fail "list names each family once" "$twice"; fi
 
 # ---- streams
 

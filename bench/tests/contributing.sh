@@ -53,12 +53,26 @@ ln -s "$posbench" bin/posbench
 ln -s "$(dirname "$posbench")/posbench-f64" bin/posbench-f64
 holds "CONTRIBUTING.md: the lines that build a plug-in" env PATH="$tmp/bin:$PATH" sh -eu lines
 
-holds "README.md lists what is compared" "$source/bench/readme" --check "$posbench"
+# The generated parts of the documents are those of the registry; and the check would see it if they were not.
+holds "README.md and encodings/README.md are up to date" "$source/bench/readme" --check "$posbench"
+mkdir -p tree/bench tree/encodings
+cp "$source/bench/readme" tree/bench/
+for stale in README.md encodings/README.md; do
+  cp "$source/README.md" tree/
+  cp "$source/encodings/README.md" tree/encodings/
+  expect 0 "a copy is up to date" tree/bench/readme --check "$posbench"
+  sed 's/Attention with linear biases/Attention with crooked biases/' "$source/$stale" >"tree/$stale"
+  if cmp -s "$source/$stale" "tree/$stale"; then fail "$stale is changed"; else pass "$stale is changed"; fi
+  expect 1 "the check sees that $stale is out of date" tree/bench/readme --check "$posbench"
+  said "$err" "and says what to do" "$stale is out of date; run: bench/readme build/bench/posbench"
+  sed '/crooked/d' "tree/$stale" >shorter && mv shorter "tree/$stale"
+  expect 1 "the check sees that a line of $stale is missing" tree/bench/readme --check "$posbench"
+done
 
 # Commands and files that the documents speak of exist.
-for document in README.md CONTRIBUTING.md; do
+for document in README.md CONTRIBUTING.md encodings/README.md; do
   for path in $(grep -oE '\]\([a-zA-Z][^):]*\)' "$source/$document" | tr -d '()]' | sed 's/#.*//' | sort -u); do
-    if [ -e "$source/$path" ]; then pass "$document: $path is there"; else fail "$document: $path is there"; fi
+    if [ -e "$(dirname "$source/$document")/$path" ]; then pass "$document: $path is there"; else fail "$document: $path is there"; fi
   done
   for command in $(grep -oE '(^    |`|bench/)posbench [a-z]+' "$source/$document" | sed 's/.*posbench //' | sort -u); do
     expect 0 "$document: posbench $command is a command" "$posbench" help "$command"

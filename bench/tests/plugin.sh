@@ -25,6 +25,9 @@ eval: {ratios: [1, 2], items: 8}
 Y
 expect 0 "sweep --plugin" "$posbench" sweep mine.yaml --plugin "$plugin" --jobs 1
 said results/mine/summary.csv "the tables name it" "nearness"
+sed 's/^encoding: .*/encoding: all/' mine.yaml >all.yaml
+expect 0 "all with a plug-in" "$posbench" sweep all.yaml --plugin "$plugin" --only encoding=nearness --out all --dry-run
+expect 2 "all without it" "$posbench" sweep all.yaml --only encoding=nearness --out all --dry-run
 expect 0 "speed --plugin" "$posbench" speed --plugin "$plugin" nearness
 said "$out" "speed tells of it" "nearness"
 

@@ -4,6 +4,8 @@
 posbench=$(realpath "$1") source=$2
 cd "$source" || exit 1 # the smoke spec reads a text by a path from here
 smoke=bench/specs/smoke.yaml
+encodings=$(sed -n '/^PE_ENCODING(/p' encodings/list.h | wc -l)
+all=$((6 * encodings)) # the smoke spec has every encoding on six tasks
 
 # A record without what may differ between two runs of the same command.
 facts_of() {
@@ -95,14 +97,32 @@ refused 3 "$tmp/none.yaml" "a spec that is not there" "$posbench" sweep "$tmp/no
 refused 2 "train.lr" "--only on a misspelt key" "$posbench" sweep "$smoke" --only train.lrr=1 --out "$tmp/only"
 refused 2 "sotr" "--only that matches nothing" "$posbench" sweep "$smoke" --only task=sotr --out "$tmp/only"
 
+# ---- `all` leaves out what has no meaning in a network, and says so; a name is refused
+
+odd='task: sort(symbols=32)
+model: {width: 6, layers: 1, heads: 2}
+train: {len: 8, steps: 2, batch: 2}
+eval: {ratios: 1, items: 2}'
+printf 'encoding: all\n%s\n' "$odd" >"$tmp/odd.yaml"
+expect 0 "--dry-run of all" "$posbench" sweep "$tmp/odd.yaml" --out "$tmp/odd" --dry-run
+said "$out" "--dry-run says what is left out" "left out, since it has no meaning in this network:"
+said "$out" "and why" "  rope (1 run): rope: 3 of head_dim 3 would turn"
+expect 0 "a sweep of all" "$posbench" sweep "$tmp/odd.yaml" --out "$tmp/odd" --jobs 2
+said "$out" "it says what is left out" "  rope (1 run): "
+left_out=$(grep -cE '^  [a-z0-9_]+ \(1 run\): ' "$out")
+count_is "it does the others" "$tmp/odd" $((encodings - left_out))
+printf 'encoding: [all, rope]\n%s\n' "$odd" >"$tmp/named.yaml"
+refused 2 "$tmp/named.yaml:1:17: error: encoding: rope: 3 of head_dim 3" "a name beside all is refused" \
+  "$posbench" sweep "$tmp/named.yaml" --out "$tmp/named"
+
 # ---- a whole sweep
 
 expect 0 "--dry-run" "$posbench" sweep "$smoke" --out "$tmp/all" --dry-run
-said "$out" "--dry-run counts the runs" "42"
+said "$out" "--dry-run counts the runs" ": $all runs"
 if [ ! -e "$tmp/all" ]; then pass "--dry-run makes nothing"; else fail "--dry-run makes nothing"; fi
 expect 0 "the smoke spec" "$posbench" sweep smoke --out "$tmp/all" --jobs 2
 said "$out" "it tells the next command" "posbench report $tmp/all"
-count_is "every run has a record" "$tmp/all" 42
+count_is "every run has a record" "$tmp/all" "$all"
 if grep -q "$(printf '[\r\033]')" "$err"; then fail "progress in a log is plain"; else pass "progress in a log is plain"; fi
 if [ -s "$err" ]; then pass "progress goes to standard error"; else fail "progress goes to standard error"; fi
 run head -n 1 "$tmp/all/runs.csv"
@@ -112,13 +132,13 @@ said "$out" "columns of summary.csv" \
   "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,rank"
 cp -r "$tmp/all" "$tmp/before"
 expect 0 "a second sweep of the same" "$posbench" sweep "$smoke" --out "$tmp/all" --jobs 2
-said "$out" "it finds everything done" "42 of 42 runs were there, 0 done"
+said "$out" "it finds everything done" "$all of $all runs were there, 0 done"
 run diff -r "$tmp/all/runs" "$tmp/before/runs"
 if [ "$status" = 0 ]; then pass "it touches no record"; else fail "it touches no record"; fi
 rm -f "$tmp/all"/runs/[0-3]*.json "$tmp/all/runs.csv" "$tmp/all/summary.csv"
-missing=$((42 - $(count_records "$tmp/all")))
+missing=$((all - $(count_records "$tmp/all")))
 expect 0 "a sweep with records missing" "$posbench" sweep "$smoke" --out "$tmp/all" --jobs 2
-said "$out" "only the missing are done" "$((42 - missing)) of 42 runs were there, $missing done"
+said "$out" "only the missing are done" "$((all - missing)) of $all runs were there, $missing done"
 same_records "and come out the same" "$tmp/all" "$tmp/before"
 same "runs.csv is that of the whole" "$tmp/all/runs.csv" "$tmp/before/runs.csv"
 same "summary.csv is that of the whole" "$tmp/all/summary.csv" "$tmp/before/summary.csv"
@@ -136,7 +156,7 @@ count_is "--only does a part" "$tmp/only" 1
 for worker in 0/3 2/3 1/3; do
   expect 0 "--worker $worker" "$posbench" sweep "$smoke" --only task=repeat_copy --worker $worker --jobs 1 --out "$tmp/workers"
 done
-count_is "workers do it all" "$tmp/workers" 7
+count_is "workers do it all" "$tmp/workers" "$encodings"
 
 # ---- awkward paths
 

@@ -1,8 +1,10 @@
 /* golden.c - walks the cases of a file. */
 #include "golden.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "golden_case.h"
 
@@ -67,6 +69,16 @@ static void golden_run_case(golden_case *c)
     }
 }
 
+void golden_tell(const golden_line *line, golden_line_fn *f, void *user, golden_report *out)
+{
+    int *count = line->outcome == GOLDEN_PASSED   ? &out->passed
+                 : line->outcome == GOLDEN_FAILED ? &out->failed
+                                                  : &out->skipped;
+    ++*count;
+    if (f)
+        f(user, line);
+}
+
 static int golden_visit(const registry *r, const char *path, const json_t *json, golden_line_fn *f, void *user,
                         golden_report *out, error *e)
 {
@@ -83,13 +95,8 @@ static int golden_visit(const registry *r, const char *path, const json_t *json,
     golden_run_case(c);
     int status = e->kind == ERROR_NONE ? 0 : error_prefix(e, "%s, case %s", path, id ? id : "?");
     if (status == 0) {
-        int *count = c->outcome == GOLDEN_PASSED   ? &out->passed
-                     : c->outcome == GOLDEN_FAILED ? &out->failed
-                                                   : &out->skipped;
-        ++*count;
         golden_line line = {path, id ? id : "?", c->op ? c->op : "?", c->outcome, c->compared, c->worst, c->remark};
-        if (f)
-            f(user, &line);
+        golden_tell(&line, f, user, out);
     }
     for (int i = 0; i < c->memory_count; i++)
         free(c->memory[i]);
@@ -97,25 +104,47 @@ static int golden_visit(const registry *r, const char *path, const json_t *json,
     return status;
 }
 
-int golden_run_file(const registry *r, const char *path, golden_line_fn *f, void *user, golden_report *out, error *e)
+json_t *golden_read(const char *path, error *e)
 {
     json_error_t fault;
+    struct stat status;
     FILE *file = fopen(path, "rb");
-    if (!file)
-        return error_set(e, ERROR_ENVIRONMENT, "%s: cannot be opened", path);
+    if (!file || fstat(fileno(file), &status) != 0 || S_ISDIR(status.st_mode)) {
+        error_set(e, ERROR_ENVIRONMENT, "%s: %s", path, strerror(file ? EISDIR : errno));
+        if (file)
+            fclose(file);
+        return NULL;
+    }
     json_t *root = json_loadf(file, 0, &fault);
     fclose(file);
-    if (!root)
-        return error_set(e, ERROR_USAGE, "%s:%d:%d: %s", path, fault.line, fault.column, fault.text);
+    if (!root) {
+        error_set(e, ERROR_USAGE, "%s:%d:%d: %s", path, fault.line, fault.column, fault.text);
+        return NULL;
+    }
     const char *schema = json_string_value(json_object_get(root, "schema"));
+    if (schema && strcmp(schema, "pe-golden/1") == 0)
+        return root;
+    error_set(e, ERROR_USAGE, "%s: its schema is '%s', not pe-golden/1", path, schema ? schema : "");
+    json_decref(root);
+    return NULL;
+}
+
+int golden_run(const registry *r, const char *path, const json_t *root, golden_line_fn *f, void *user,
+               golden_report *out, error *e)
+{
     const json_t *cases = json_object_get(root, "cases");
     int status = 0;
-    if (!schema || strcmp(schema, "pe-golden/1") != 0)
-        status = error_set(e, ERROR_USAGE, "%s: its schema is '%s', not pe-golden/1", path, schema ? schema : "");
-    else if (!json_is_array(cases))
+    if (!json_is_array(cases))
         status = error_set(e, ERROR_USAGE, "%s: it has no list of cases", path);
     for (size_t i = 0; status == 0 && i < json_array_size(cases); i++)
         status = golden_visit(r, path, json_array_get(cases, i), f, user, out, e);
+    return status;
+}
+
+int golden_run_file(const registry *r, const char *path, golden_line_fn *f, void *user, golden_report *out, error *e)
+{
+    json_t *root = golden_read(path, e);
+    int status = root ? golden_run(r, path, root, f, user, out, e) : -1;
     json_decref(root);
     return status;
 }
@@ -123,10 +152,9 @@ int golden_run_file(const registry *r, const char *path, golden_line_fn *f, void
 void golden_line_print(const golden_line *line, char *text, size_t size)
 {
     static const char *const words[] = {"ok", "FAILED", "skipped"};
-    const char *slash = strrchr(line->path, '/');
-    int used = snprintf(text, size, "%-24s %-28s %-7s", slash ? slash + 1 : line->path, line->id, words[line->outcome]);
+    int used = snprintf(text, size, "%-7s  %-34s  %-22s", words[line->outcome], line->id, line->op);
     if (line->outcome != GOLDEN_SKIPPED && used > 0 && (size_t)used < size)
-        used += snprintf(text + used, size - (size_t)used, "  %d numbers, at worst %.2g of the tolerance",
+        used += snprintf(text + used, size - (size_t)used, "  %5d numbers, at worst %.2g of the tolerance",
                          line->compared, line->worst);
     if (line->remark[0] && used > 0 && (size_t)used < size)
         snprintf(text + used, size - (size_t)used, "%s%s", line->outcome == GOLDEN_SKIPPED ? "  " : "; ", line->remark);

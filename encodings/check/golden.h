@@ -9,6 +9,8 @@
 #ifndef GOLDEN_H
 #define GOLDEN_H
 
+#include <jansson.h>
+
 #include "registry.h"
 
 typedef enum golden_outcome { GOLDEN_PASSED, GOLDEN_FAILED, GOLDEN_SKIPPED } golden_outcome;
@@ -27,12 +29,22 @@ typedef struct golden_report {
     int passed, failed, skipped;
 } golden_report;
 
+/* A file of this schema; the caller releases it. NULL with e set: it cannot be read (ERROR_ENVIRONMENT), or it is broken,
+ * with the line at which, or of another schema (ERROR_USAGE). */
+json_t *golden_read(const char *path, error *e);
+
 /* Runs all cases of a file and adds to *out; f may be NULL. A double-precision build uses the f64 tolerances of the
- * file, a single one those for f32. Returns -1 when the file cannot be read or is not of this schema
- * (ERROR_ENVIRONMENT, ERROR_USAGE). */
+ * file, a single one those for f32. Returns -1 when it has no list of cases or memory is short. path: for the lines. */
+int golden_run(const registry *r, const char *path, const json_t *root, golden_line_fn *f, void *user,
+               golden_report *out, error *e);
+
+/* The two in one. */
 int golden_run_file(const registry *r, const char *path, golden_line_fn *f, void *user, golden_report *out, error *e);
 
-/* "absolute.json sin.concat.d7  ok 0.02 of the tolerance, 28 numbers". No newline at the end. */
+/* Counts a line, and tells it. */
+void golden_tell(const golden_line *line, golden_line_fn *f, void *user, golden_report *out);
+
+/* "ok       sin.concat.d7  sinusoidal  28 numbers, at worst 0.02 of the tolerance". No newline at the end. */
 void golden_line_print(const golden_line *line, char *text, size_t size);
 
 #endif

@@ -22,7 +22,7 @@ static void golden_expect_not_failed(void *user, const golden_line *line)
     char text[1024];
     (void)user;
     golden_line_print(line, text, sizeof text);
-    cr_expect_neq(line->outcome, GOLDEN_FAILED, "%s", text);
+    cr_expect_neq(line->outcome, GOLDEN_FAILED, "%s: %s", line->path, text);
     cr_expect(line->outcome != GOLDEN_SKIPPED || line->remark[0] != '\0', "%s: skipped without a reason", line->id);
 }
 

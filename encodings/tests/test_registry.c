@@ -197,6 +197,7 @@ Test(plugin, an_inconsistent_descriptor_is_refused)
     fixture_refused("taken", "'rope'", "taken");
     fixture_refused("twice", "'halves'", "taken");
     fixture_refused("capital", "'Halves'", "lower-case");
+    fixture_refused("reserved", "the name 'all'", "in specs");
     fixture_refused("no_formula", "'halves'", "lacks its title, source or formula");
     fixture_refused("bad_default", "weight=much", "not a number");
     fixture_refused("half_hooks", "'halves'", "lacks score_bwd");

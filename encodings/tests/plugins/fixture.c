@@ -14,6 +14,8 @@
 #define FIXTURE_NAME "rope"
 #elif defined FIXTURE_CAPITAL
 #define FIXTURE_NAME "Halves"
+#elif defined FIXTURE_RESERVED
+#define FIXTURE_NAME "all"
 #else
 #define FIXTURE_NAME "halves"
 #endif
