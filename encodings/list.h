@@ -21,6 +21,11 @@ PE_ENCODING(rope)
 PE_MAP(identity)
 PE_MAP(interpolate)
 PE_MAP(clamp)
+PE_MAP(shift)
+PE_MAP(random)
+PE_MAP(random_float)
+PE_MAP(cape)
+PE_MAP(task)
 
 #undef PE_ENCODING
 #undef PE_MAP
