@@ -81,6 +81,7 @@ static void cmd_show_task(const task_descriptor *t)
     cmd_show_row("source", t->source);
     cmd_show_row("format", t->format);
     cmd_show_row("mask", t->causal_only ? "causal only" : "causal and bidirectional");
+    cmd_show_row("proposes", t->proposes_positions ? t->positions : NULL);
     cmd_show_row("notes", t->notes);
     cmd_show_options(t->options);
 }

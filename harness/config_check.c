@@ -282,12 +282,28 @@ static int check_language_lengths(const run_config *c, const length_bin *bins, i
     return 0;
 }
 
-static int config_check_stack(const char *text, const registry *r, const pe_shape *shape, int max_tokens, error *e)
+/* A map that takes positions from the task, beside a task that has none. */
+static int config_check_given(const layered_stack *s, const task *t, error *e)
+{
+    const pe_map *map = s->pattern[0].map;
+    if (!map->needs_given || task_of(t)->proposes_positions)
+        return 0;
+    return error_set(e, ERROR_USAGE, "task %s proposes no positions, but the map %s takes them from the task",
+                     task_of(t)->name, map->name);
+}
+
+/* trained: the largest length of training; 0: the stack is that of evaluation, where points past a table are recorded. */
+static int config_check_stack(const char *text, const registry *r, const pe_shape *shape, const task *t, int max_tokens,
+                              int trained, error *e)
 {
     layered_stack s;
     if (layered_parse(r, text, &s, e) < 0)
         return -1;
     int result = layered_check(&s, shape, max_tokens, e);
+    if (result == 0)
+        result = config_check_given(&s, t, e);
+    if (result == 0 && trained)
+        result = layered_check_given(&s, shape, task_farthest(t, trained), e);
     layered_free(&s);
     return result;
 }
@@ -307,7 +323,8 @@ static int config_check_encoding(const run_config *c, const registry *r, const t
     if (shape.train_len > eval_tokens)
         eval_tokens = shape.train_len;
     *row = "encoding";
-    if (config_check_stack(c->encoding, r, &shape, c->eval.map[0] ? shape.train_len : eval_tokens, e) < 0)
+    if (config_check_stack(c->encoding, r, &shape, t, c->eval.map[0] ? shape.train_len : eval_tokens, c->train.len,
+                           e) < 0)
         return -1;
     if (!c->eval.map[0])
         return 0;
@@ -315,7 +332,7 @@ static int config_check_encoding(const run_config *c, const registry *r, const t
     *row = "eval.map";
     if (config_eval_encoding(c, text, sizeof text, e) < 0)
         return -1;
-    return config_check_stack(text, r, &shape, eval_tokens, e);
+    return config_check_stack(text, r, &shape, t, eval_tokens, 0, e);
 }
 
 static int check_task(run_config *c, const registry *r, const length_bin *bins, int count, const char **row, error *e)

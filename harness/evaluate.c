@@ -43,7 +43,9 @@ static int evaluate_has_rows(const model *m)
 point_standing evaluate_standing(const evaluation *v, const double *pos, int len)
 {
     point_standing s = { 0, "" };
-    double last = pos[len - 1];
+    double last = 0; /* of all tokens: a task may propose positions that fall */
+    for (int t = 0; t < len; t++)
+        last = fmax(last, pos[t]);
     if (last > v->model->last_position)
         s.undefined = 1;
     else if (v->map->gives_meaning && len > v->model->shape.train_len)
@@ -250,7 +252,8 @@ int evaluate_all(const evaluation *v, run_result *out, error *e)
 
 /* ------------------------------------------------------------------------------------------------ decoding */
 
-void evaluate_decode(const model *m, workspace *work, int *tokens, int prompt_len, int count, uint64_t seed)
+void evaluate_decode(const model *m, workspace *work, int *tokens, const double *given, int prompt_len, int count,
+                     uint64_t seed)
 {
     assert(count <= work->max_len);
     int target[count], start[2] = { 0, 0 };
@@ -260,7 +263,8 @@ void evaluate_decode(const model *m, workspace *work, int *tokens, int prompt_le
     for (int len = prompt_len; len < count; len++) {
         start[1] = len;
         target[len - 1] = 0; /* any token: only the guess is wanted */
-        batch b = { .sequences = 1, .start = start, .input = tokens, .target = target, .total_len = count, .seed = seed };
+        batch b = { .sequences = 1, .start = start, .input = tokens, .target = target, .given = given, .total_len = count,
+                    .seed = seed };
         model_forward(m, work, &b);
         model_loss(m, work, &b, 0, NULL, guess);
         target[len - 1] = TASK_NOT_SCORED;

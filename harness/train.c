@@ -79,8 +79,8 @@ static void trainer_reach(trainer *t, const batch *b)
     for (int l = 0; l < t->model->shape.layers; l++)
         for (int n = 0; n < b->sequences; n++) {
             const placement *place = t->work.place[(size_t)l * (size_t)t->work.max_sequences + (size_t)n];
-            if (place->pos[place->len - 1] > t->reach)
-                t->reach = place->pos[place->len - 1];
+            for (int i = 0; i < place->len; i++) /* positions may fall */
+                t->reach = fmax(t->reach, place->pos[i]);
         }
 }
 

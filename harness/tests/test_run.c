@@ -258,21 +258,23 @@ static void decode_agrees(const char *settings)
     for (uint32_t item = 0; item < 60; item++) {
         int len = 1 + (int)(item % 6);
         int input[64], target[64], guess[64], decoded[64], start[2] = { 0 };
-        task_sample s = { .input = input, .target = target };
+        double position[64];
+        task_sample s = { .input = input, .target = target, .position = position };
         task_draw(t, TASK_TEST, 1, 5, item, len, &s, NULL);
+        const double *given = task_of(t)->proposes_positions ? position : NULL;
         start[1] = s.count;
-        batch b = { .sequences = 1, .start = start, .input = input, .target = target, .seed = 1 };
+        batch b = { .sequences = 1, .start = start, .input = input, .target = target, .given = given, .seed = 1 };
         model_forward(&m, &w, &b);
         model_loss(&m, &w, &b, 0, NULL, guess);
         int forced = 1, free_run = 1;
         for (int i = 0; i < s.count; i++)
             forced &= target[i] == TASK_NOT_SCORED || guess[i] == target[i];
         memcpy(decoded, input, sizeof(int) * (size_t)(s.answer_begin + 1));
-        evaluate_decode(&m, &w, decoded, s.answer_begin + 1, s.count, 1);
+        evaluate_decode(&m, &w, decoded, given, s.answer_begin + 1, s.count, 1);
         for (int i = s.answer_begin + 1; i < s.count; i++)
             free_run &= decoded[i] == input[i];
         /* the last token is predicted from the whole sequence */
-        batch end = { .sequences = 1, .start = start, .input = decoded, .target = target, .seed = 1 };
+        batch end = { .sequences = 1, .start = start, .input = decoded, .target = target, .given = given, .seed = 1 };
         model_forward(&m, &w, &end);
         model_loss(&m, &w, &end, 0, NULL, guess);
         free_run &= guess[s.count - 1] == target[s.count - 1];
