@@ -44,7 +44,8 @@ typedef struct golden_op {
 } golden_op;
 
 /* Each group's operations, NULL-ended. */
-extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_bias_ops[], golden_relative_ops[];
+extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_bias_ops[], golden_relative_ops[],
+    golden_randomized_ops[];
 
 /* ------------------------------------------------------------------------------------------------ reading */
 

@@ -40,7 +40,7 @@ static void golden_expect(const char *path, int passed, int skipped)
 
 Test(golden, absolute)
 {
-    golden_expect(GOLDEN_FOLDER "absolute.json", 15, 2);
+    golden_expect(GOLDEN_FOLDER "absolute.json", 17, 0);
 }
 
 Test(golden, rope)
@@ -56,6 +56,11 @@ Test(golden, alibi)
 Test(golden, t5)
 {
     golden_expect(GOLDEN_FOLDER "t5.json", 21, 0);
+}
+
+Test(golden, randomized)
+{
+    golden_expect(GOLDEN_FOLDER "randomized.json", 4, 0);
 }
 
 Test(golden, relative_attention)
