@@ -166,3 +166,12 @@ int layered_check(const layered_stack *s, const pe_shape *shape, int max_len, er
     }
     return 0;
 }
+
+int layered_check_given(const layered_stack *s, const pe_shape *shape, double farthest, error *e)
+{
+    for (int i = 0; i < s->count; i++) {
+        if (stack_check_given(&s->pattern[i], shape, farthest, e) != 0)
+            return s->count > 1 ? error_prefix(e, "layer %d", i) : -1;
+    }
+    return 0;
+}

@@ -26,10 +26,18 @@ PE_ENCODING(rope)
 PE_ENCODING(cope)
 PE_ENCODING(fox)
 PE_ENCODING(dape)
+PE_ENCODING(logn)
+PE_ENCODING(ssmax)
+PE_ENCODING(temper)
 
 PE_MAP(identity)
 PE_MAP(interpolate)
 PE_MAP(clamp)
+PE_MAP(shift)
+PE_MAP(random)
+PE_MAP(random_float)
+PE_MAP(cape)
+PE_MAP(task)
 
 #undef PE_ENCODING
 #undef PE_MAP

@@ -41,7 +41,7 @@ typedef float real;
 #endif
 
 /* Raised whenever a struct below changes its layout or a hook its meaning. Fields are only ever appended. */
-#define PE_ABI 2
+#define PE_ABI 3
 
 /* ------------------------------------------------------------------------------------------------ the host's facts */
 
@@ -228,7 +228,7 @@ typedef struct pe_map_context {
     int train_len;             /* tokens of the longest training sequence */
     int training;              /* 1 in training, 0 in evaluation */
     double last_position;      /* of the stack: the largest position that has a meaning there; may be INFINITY */
-    const double *uniform;     /* [draws] in [0,1) */
+    const double *uniform;     /* [draws] in [0,1); with the largest of them the last token stands farthest */
     const double *given;       /* [len] positions that the task proposes; NULL when it proposes none */
     double *scratch;           /* [scratch] doubles */
 } pe_map_context;
@@ -248,10 +248,14 @@ typedef struct pe_map {
     int (*check)(const void *options, int train_len, int max_len, char *message, size_t size);
     /* Optional; absent: PE_MAP_PER_BATCH. */
     pe_map_scope (*scope)(const void *options);
-    /* Optional; absent: 0. Uniform numbers and scratch doubles wanted for a sequence of c->len. */
+    /* Optional; absent: 0. Uniform numbers and scratch doubles wanted for c->len tokens of c->total_len. Reads these two
+     * and options only, and must not fall when a length grows: memory is taken once, for the longest sequence. */
     void (*needs)(const pe_map_context *c, size_t *draws, size_t *scratch);
-    /* pos[len] (=), >= 0, non-decreasing unless `unordered`. */
+    /* pos[len] (=), >= 0, non-decreasing unless `unordered`. In evaluation the first len tokens of total_len stand where
+     * they will stand when all are there. */
     void (*place)(const pe_map_context *c, double *pos);
+    /* Optional. As check, for what the stack decides: last_position is that of pe_map_context. */
+    int (*check_last)(const void *options, double last_position, char *message, size_t size);
 } pe_map;
 
 /* ------------------------------------------------------------------------------------------------ plug-ins */

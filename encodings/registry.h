@@ -67,6 +67,11 @@ int stack_print_map(const pe_stack *s, char *text, size_t size);
  * that has a meaning. max_len: the longest sequence that will be asked for. Messages name the member. ERROR_USAGE. */
 int stack_check(const pe_stack *s, const pe_shape *shape, int max_len, error *e);
 
+/* For a map that takes positions from the task (needs_given), which stack_check cannot follow: farthest is the largest
+ * position that the task proposes in training. Refuses training past the last position that has a meaning. Other maps
+ * pass. ERROR_USAGE. */
+int stack_check_given(const pe_stack *s, const pe_shape *shape, double farthest, error *e);
+
 /* The smallest last_position of the members. */
 double stack_last_position(const pe_stack *s, const pe_shape *shape);
 
@@ -96,6 +101,7 @@ int layered_set_options(const registry *r, layered_stack *s, const char *text, e
 int stack_options_canonical(const registry *r, const char *text, char *out, size_t size, error *e);
 int layered_print(const layered_stack *s, char *text, size_t size);
 int layered_check(const layered_stack *s, const pe_shape *shape, int max_len, error *e);
+int layered_check_given(const layered_stack *s, const pe_shape *shape, double farthest, error *e);
 static inline const pe_stack *layered_at(const layered_stack *s, int layer)
 {
     return &s->pattern[layer % s->count];

@@ -1,6 +1,7 @@
 /* stack_check.c - what can be said about a stack before anything runs. */
 #include "registry.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static int stack_check_member(const stack_member *m, const pe_shape *shape, error *e)
@@ -46,16 +47,18 @@ static int stack_check_order(const pe_stack *s, const stack_member *m, error *e)
                      m->encoding->name, s->map->name);
 }
 
-/* Where the last token of a sequence of `len` training tokens may stand at most. Random maps are asked with the largest
- * numbers they can be handed. Returns 0, or -1 when memory is short. */
-static int stack_farthest(const pe_stack *s, const pe_shape *shape, int len, double *farthest, error *e)
+/* Where a token of a training sequence of `len` tokens may stand at most. Random maps are asked with the largest
+ * numbers they can be handed. given[len]: what a task proposes, or NULL. Returns 0, or -1 when memory is short. */
+static int stack_farthest(const pe_stack *s, const pe_shape *shape, int len, const double *given, double *farthest,
+                          error *e)
 {
     pe_map_context c = {.options = s->map_options,
                         .len = len,
                         .total_len = len,
                         .train_len = shape->train_len,
                         .training = 1,
-                        .last_position = stack_last_position(s, shape)};
+                        .last_position = stack_last_position(s, shape),
+                        .given = given};
     size_t draws = 0, scratch = 0;
     if (s->map->needs)
         s->map->needs(&c, &draws, &scratch);
@@ -75,25 +78,51 @@ static int stack_farthest(const pe_stack *s, const pe_shape *shape, int len, dou
     return 0;
 }
 
-/* Training past a table would read rows that do not exist. Maps that take positions from the task are left to whoever
- * knows the task. */
+/* Training past a table would read rows that do not exist. who: "a training sequence of 64 tokens". */
+static int stack_check_farthest(const pe_stack *s, const pe_shape *shape, double farthest, const char *who, error *e)
+{
+    for (int i = 0; i < s->count; i++) {
+        const pe_descriptor *d = s->member[i].encoding;
+        double last = d->last_position ? d->last_position(s->member[i].options, shape) : INFINITY;
+        if (farthest > last)
+            return error_set(e, ERROR_USAGE,
+                             "%s: %s reaches position %g (map %s), but the last that has a meaning is %g: its usable "
+                             "length is %g",
+                             d->name, who, farthest, s->map->name, last, floor(last) + 1);
+    }
+    return 0;
+}
+
+/* Maps that take positions from the task are left to stack_check_given. */
 static int stack_check_training(const pe_stack *s, const pe_shape *shape, error *e)
 {
     if (s->map->needs_given || shape->train_len < 1)
         return 0;
     double farthest = 0;
-    if (stack_farthest(s, shape, shape->train_len, &farthest, e) != 0)
+    char who[64];
+    snprintf(who, sizeof who, "a training sequence of %d tokens", shape->train_len);
+    if (stack_farthest(s, shape, shape->train_len, NULL, &farthest, e) != 0)
         return -1;
-    for (int i = 0; i < s->count; i++) {
-        const pe_descriptor *d = s->member[i].encoding;
-        double last = d->last_position ? d->last_position(s->member[i].options, shape) : INFINITY;
-        if (farthest > last)
-            return error_set(
-                e, ERROR_USAGE,
-                "%s: a training sequence of %d tokens reaches position %g (map %s), but the last that has a meaning "
-                "is %g: its usable length is %g",
-                d->name, shape->train_len, farthest, s->map->name, last, floor(last) + 1);
-    }
+    return stack_check_farthest(s, shape, farthest, who, e);
+}
+
+int stack_check_given(const pe_stack *s, const pe_shape *shape, double farthest, error *e)
+{
+    double reached = 0;
+    if (!s->map->needs_given)
+        return 0;
+    if (stack_farthest(s, shape, 1, &farthest, &reached, e) != 0)
+        return -1;
+    return stack_check_farthest(s, shape, reached, "training", e);
+}
+
+static int stack_check_map(const pe_stack *s, const pe_shape *shape, int max_len, error *e)
+{
+    char message[512] = "";
+    const pe_map *m = s->map;
+    if ((m->check && m->check(s->map_options, shape->train_len, max_len, message, sizeof message) != 0) ||
+        (m->check_last && m->check_last(s->map_options, stack_last_position(s, shape), message, sizeof message) != 0))
+        return error_set(e, ERROR_USAGE, "%s: %s", m->name, message);
     return 0;
 }
 
@@ -108,9 +137,8 @@ int stack_check(const pe_stack *s, const pe_shape *shape, int max_len, error *e)
             if (stack_check_pair(s->member[j].encoding, s->member[i].encoding, e) != 0)
                 return -1;
     }
-    char message[512] = "";
-    if (s->map->check && s->map->check(s->map_options, shape->train_len, max_len, message, sizeof message) != 0)
-        return error_set(e, ERROR_USAGE, "%s: %s", s->map->name, message);
+    if (stack_check_map(s, shape, max_len, e) != 0)
+        return -1;
     return stack_check_training(s, shape, e);
 }
 

@@ -293,6 +293,16 @@ static int check_language_lengths(const run_config *c, const length_bin *bins, i
     return 0;
 }
 
+/* A map that takes positions from the task, beside a task that has none. */
+static int config_check_given(const layered_stack *s, const task *t, error *e)
+{
+    const pe_map *map = s->pattern[0].map;
+    if (!map->needs_given || task_of(t)->proposes_positions)
+        return 0;
+    return error_set(e, ERROR_USAGE, "task %s proposes no positions, but the map %s takes them from the task",
+                     task_of(t)->name, map->name);
+}
+
 /* Trained values must fit: the same parameters, of the same size, under both options. */
 static int check_same_params(const stack_member *trained, const stack_member *tested, const pe_shape *shape, error *e)
 {
@@ -323,27 +333,31 @@ static int check_same_stacks(const layered_stack *trained, const layered_stack *
 }
 
 /* In training: under its own map, at training lengths. *row is the row to blame. */
-static int check_trained_encoding(const run_config *c, const registry *r, const pe_shape *shape, int max_tokens,
-                                  layered_stack *out, const char **row, error *e)
+static int check_trained_encoding(const run_config *c, const registry *r, const pe_shape *shape, const task *t,
+                                  int max_tokens, layered_stack *out, const char **row, error *e)
 {
     *row = "encoding";
     if (layered_parse(r, c->encoding, out, e) < 0)
         return -1;
-    if (layered_check(out, shape, max_tokens, e) == 0)
+    if (layered_check(out, shape, max_tokens, e) == 0 && config_check_given(out, t, e) == 0 &&
+        layered_check_given(out, shape, task_farthest(t, c->train.len), e) == 0)
         return 0;
     layered_free(out);
     return -1;
 }
 
-/* In evaluation: under eval.map and eval.encoding_options, at all lengths. */
-static int check_tested_encoding(const run_config *c, const registry *r, const pe_shape *shape, int max_tokens,
-                                 const layered_stack *trained, const char **row, error *e)
+/* In evaluation: under eval.map and eval.encoding_options, at all lengths. Points past a table are recorded, not refused.
+ */
+static int check_tested_encoding(const run_config *c, const registry *r, const pe_shape *shape, const task *t,
+                                 int max_tokens, const layered_stack *trained, const char **row, error *e)
 {
     layered_stack tested;
     *row = c->eval.encoding_options[0] ? "eval.encoding_options" : "eval.map";
     if (config_eval_stacks(c, r, &tested, e) < 0)
         return -1;
     int result = layered_check(&tested, shape, max_tokens, e);
+    if (result == 0)
+        result = config_check_given(&tested, t, e);
     if (result == 0)
         result = check_same_stacks(trained, &tested, shape, e);
     layered_free(&tested);
@@ -364,9 +378,9 @@ static int config_check_encoding(const run_config *c, const registry *r, const t
     if (shape.train_len > eval_tokens)
         eval_tokens = shape.train_len;
     layered_stack trained;
-    if (check_trained_encoding(c, r, &shape, differs ? shape.train_len : eval_tokens, &trained, row, e) < 0)
+    if (check_trained_encoding(c, r, &shape, t, differs ? shape.train_len : eval_tokens, &trained, row, e) < 0)
         return -1;
-    int result = differs ? check_tested_encoding(c, r, &shape, eval_tokens, &trained, row, e) : 0;
+    int result = differs ? check_tested_encoding(c, r, &shape, t, eval_tokens, &trained, row, e) : 0;
     layered_free(&trained);
     return result;
 }

@@ -250,7 +250,8 @@ int evaluate_all(const evaluation *v, run_result *out, error *e)
 
 /* ------------------------------------------------------------------------------------------------ decoding */
 
-void evaluate_decode(const model *m, workspace *work, int *tokens, int prompt_len, int count, uint64_t seed)
+void evaluate_decode(const model *m, workspace *work, int *tokens, const double *given, int prompt_len, int count,
+                     uint64_t seed)
 {
     assert(count <= work->max_len);
     int target[count], start[2] = { 0, 0 };
@@ -260,7 +261,8 @@ void evaluate_decode(const model *m, workspace *work, int *tokens, int prompt_le
     for (int len = prompt_len; len < count; len++) {
         start[1] = len;
         target[len - 1] = 0; /* any token: only the guess is wanted */
-        batch b = { .sequences = 1, .start = start, .input = tokens, .target = target, .total_len = count, .seed = seed };
+        batch b = { .sequences = 1, .start = start, .input = tokens, .target = target, .given = given, .total_len = count,
+                    .seed = seed };
         model_forward(m, work, &b);
         model_loss(m, work, &b, 0, NULL, guess);
         target[len - 1] = TASK_NOT_SCORED;

@@ -26,9 +26,10 @@ typedef struct evaluation {
 int evaluate_all(const evaluation *v, run_result *out, error *e);
 
 /* Greedy decoding: tokens[0 .. prompt_len-1] is extended by arg-max tokens until there are `count`. Each step runs the whole
- * prefix; the final length is made known to hooks that read it. work: an evaluation workspace for sequences of count
- * tokens. */
-void evaluate_decode(const model *m, workspace *work, int *tokens, int prompt_len, int count, uint64_t seed);
+ * prefix; the final length is made known to hooks that read it. given[count]: positions that the
+ * task proposes for all tokens, or NULL. work: an evaluation workspace for sequences of count tokens. */
+void evaluate_decode(const model *m, workspace *work, int *tokens, const double *given, int prompt_len, int count,
+                     uint64_t seed);
 
 /* Mean of the losses of all tokens, however they were batched: sum / n; NAN for none. Perplexity is exp of it. */
 double evaluate_mean_loss(double sum, long n);

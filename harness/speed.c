@@ -63,8 +63,12 @@ static int speed_open(speed_side *side, const registry *r, const char *stack, co
     speed_configure(s, stack, &side->config);
     pe_shape shape = { .width = s->width, .heads = s->heads, .head_dim = s->width / s->heads, .layers = s->layers,
                        .train_len = s->len, .causal = 1 };
-    if (layered_parse(r, stack, &side->stacks, e) < 0 || layered_check(&side->stacks, &shape, s->len, e) < 0 ||
-        model_create(&side->model, &side->memory, &side->config, &side->stacks, s->vocab, s->len, 1, e) < 0 ||
+    if (layered_parse(r, stack, &side->stacks, e) < 0 || layered_check(&side->stacks, &shape, s->len, e) < 0)
+        return -1;
+    const pe_map *map = side->stacks.pattern[0].map;
+    if (map->needs_given)
+        return error_set(e, ERROR_USAGE, "no task runs here, so nothing proposes positions for the map %s", map->name);
+    if (model_create(&side->model, &side->memory, &side->config, &side->stacks, s->vocab, s->len, 1, e) < 0 ||
         adamw_create(&side->optimiser, &side->memory, &side->model, &side->config, e) < 0 ||
         workspace_create(&side->train, &side->memory, &side->model, NULL, NULL, s->batch, tokens, s->len, 1, e) < 0)
         return -1;

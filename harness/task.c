@@ -207,6 +207,11 @@ int task_tokens(const task *t, int len)
     return t->descriptor->tokens(t->options, len);
 }
 
+double task_farthest(const task *t, int len)
+{
+    return t->descriptor->proposes_positions ? t->descriptor->farthest(t->options, len) : task_tokens(t, len) - 1;
+}
+
 double task_chance_token(const task *t, int len)
 {
     return t->descriptor->chance_token(t->options, t->state, len);

@@ -43,6 +43,7 @@ typedef struct task_descriptor {
     task_kind kind;
     int causal_only;         /* 1: has no meaning in a bidirectional network: it would see the answer in the input */
     int proposes_positions;  /* 1: sample writes out->position when that is not NULL; 0: task_draw does, 0, 1, 2 ... */
+    const char *positions;   /* in words, what it proposes; with proposes_positions only */
     const pe_option *options;
     size_t options_size;
 
@@ -51,6 +52,8 @@ typedef struct task_descriptor {
     int (*check)(const void *options, int min_len, int max_len, char *message, size_t size);
     int (*vocab)(const void *options, int max_len);
     int (*tokens)(const void *options, int len);
+    /* With proposes_positions: the largest position that sample proposes for this length. */
+    double (*farthest)(const void *options, int len);
     /* Expected token accuracy and exact match of the best fixed guess, which knows the length and ignores the input, in
      * [0,1]. NAN where a file would have to be read: state is NULL in a task that was parsed only. Language tasks have
      * no exact match: NULL. */
@@ -89,6 +92,10 @@ typedef struct task_frame {
  * EOS is a target only, so the sequence is prompt_len + answer_len + 2 tokens. */
 void task_complete(task_frame frame, int prompt_len, int answer_len, task_sample *out);
 
+/* Positions for "BOS x SEP x" where the answer copies the prompt: the i-th symbol of either, from 1, stands at i, BOS and
+ * SEP at 0. Does nothing when out->position is NULL. */
+void task_couple_copy(int prompt_len, task_sample *out);
+
 /* out[0 .. k-1] = k different values of first .. first+n-1 in random order, each ordered choice equally likely.
  * 0 <= k <= n <= TASK_SYMBOLS_MAX. */
 void task_distinct(rng *r, int n, int k, int first, int *out);
@@ -116,6 +123,7 @@ const task_descriptor *task_of(const task *t);
 const void *task_options(const task *t);
 int task_vocab(const task *t);
 int task_tokens(const task *t, int len);
+double task_farthest(const task *t, int len);                 /* largest position that is proposed, or tokens - 1 */
 double task_chance_token(const task *t, int len);
 double task_chance_exact(const task *t, int len);
 const char *task_digest(const task *t);                       /* NULL: nothing was read */

@@ -17,6 +17,12 @@ void task_complete(task_frame frame, int prompt_len, int answer_len, task_sample
     out->target[out->count - 1] = frame.eos;
 }
 
+void task_couple_copy(int prompt_len, task_sample *out)
+{
+    for (int t = 0; out->position && t < out->count; t++)
+        out->position[t] = t % (prompt_len + 1);
+}
+
 /* The first k steps of a Fisher-Yates shuffle. */
 void task_distinct(rng *r, int n, int k, int first, int *out)
 {

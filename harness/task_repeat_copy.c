@@ -4,10 +4,12 @@
  *   tokens    0 .. symbols-1 the symbols, then BOS = symbols, SEP = symbols+1, EOS = symbols+2
  *   input     BOS x SEP x                                       length + 2 + length tokens
  *   target    nothing up to the last symbol of the prompt, then x EOS: SEP predicts the first symbol
+ *   position  proposed: a symbol and its copy share an id, BOS and SEP too (position coupling)
  *
  *   symbols=2, length 3:
  *   input     2 0 1 1 3 0 1 1
  *   target    . . . . 0 1 1 4
+ *   position  0 1 2 3 0 1 2 3
  *
  * Symbols are independent and uniform. With two of them the last symbols tell nothing about where the copy stands, so
  * the place itself must be tracked: the hard counterpart of unique_copy.
@@ -35,6 +37,12 @@ static int repeat_copy_tokens(const void *options, int len)
     return 2 * len + 2;
 }
 
+static double repeat_copy_farthest(const void *options, int len)
+{
+    (void)options;
+    return len;
+}
+
 /* Each symbol of the answer is right with 1/symbols, EOS always: the length is known. */
 static double repeat_copy_chance_token(const void *options, const void *state, int len)
 {
@@ -59,6 +67,7 @@ static void repeat_copy_sample(const void *options, const void *state, rng *kind
         prompt[i] = (int)rng_below(rest, (uint32_t)o->symbols);
     memcpy(answer, prompt, (size_t)len * sizeof *answer);
     task_complete((task_frame){o->symbols, o->symbols + 1, o->symbols + 2}, len, len, out);
+    task_couple_copy(len, out);
 }
 
 static const pe_option repeat_copy_rows[] = {
@@ -77,10 +86,14 @@ const task_descriptor task_descriptor_repeat_copy = {
              "strings that streams share some: see the overlap in the record.",
     .kind = TASK_ANSWER,
     .causal_only = 1,
+    .proposes_positions = 1,
+    .positions = "a symbol and its copy share an id: BOS and SEP 0, the i-th symbol i (Cho et al. 2024, position "
+                 "coupling, whose code too lets the separator stand one before the first symbol)",
     .options = repeat_copy_rows,
     .options_size = sizeof(repeat_copy_options),
     .vocab = repeat_copy_vocab,
     .tokens = repeat_copy_tokens,
+    .farthest = repeat_copy_farthest,
     .chance_token = repeat_copy_chance_token,
     .chance_exact = repeat_copy_chance_exact,
     .sample = repeat_copy_sample,

@@ -4,10 +4,12 @@
  *   tokens    0 .. symbols-1 the symbols, then BOS = symbols, SEP = symbols+1, EOS = symbols+2
  *   input     BOS x SEP x                                       length + 2 + length tokens
  *   target    nothing up to the last symbol of the prompt, then x EOS: SEP predicts the first symbol
+ *   position  proposed: a symbol and its copy share an id, BOS and SEP too (position coupling)
  *
  *   symbols=150, length 3:
  *   input     150   7  93  12 151   7  93  12
  *   target      .   .   .   .   7  93  12 152
+ *   position    0   1   2   3   0   1   2   3
  *
  * x is a uniform draw without replacement, so each symbol has one place and one successor: induction suffices to solve
  * it, where copying repeated symbols needs to count.
@@ -45,6 +47,12 @@ static int unique_copy_tokens(const void *options, int len)
     return 2 * len + 2;
 }
 
+static double unique_copy_farthest(const void *options, int len)
+{
+    (void)options;
+    return len;
+}
+
 /* Each symbol of the answer is right with 1/symbols, EOS always: the length is known. */
 static double unique_copy_chance_token(const void *options, const void *state, int len)
 {
@@ -68,6 +76,7 @@ static void unique_copy_sample(const void *options, const void *state, rng *kind
     task_distinct(rest, o->symbols, len, 0, prompt);
     memcpy(answer, prompt, (size_t)len * sizeof *answer);
     task_complete((task_frame){o->symbols, o->symbols + 1, o->symbols + 2}, len, len, out);
+    task_couple_copy(len, out);
 }
 
 static const pe_option unique_copy_rows[] = {
@@ -86,11 +95,15 @@ const task_descriptor task_descriptor_unique_copy = {
              "and 101-150. Chance of a token counts EOS, whose place a fixed guess knows.",
     .kind = TASK_ANSWER,
     .causal_only = 1,
+    .proposes_positions = 1,
+    .positions = "a symbol and its copy share an id: BOS and SEP 0, the i-th symbol i (Cho et al. 2024, position "
+                 "coupling, whose code too lets the separator stand one before the first symbol)",
     .options = unique_copy_rows,
     .options_size = sizeof(unique_copy_options),
     .check = unique_copy_check,
     .vocab = unique_copy_vocab,
     .tokens = unique_copy_tokens,
+    .farthest = unique_copy_farthest,
     .chance_token = unique_copy_chance_token,
     .chance_exact = unique_copy_chance_exact,
     .sample = unique_copy_sample,

@@ -45,7 +45,7 @@ typedef struct golden_op {
 
 /* Each group's operations, NULL-ended. */
 extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_bias_ops[], golden_decay_ops[],
-    golden_relative_ops[], golden_contextual_ops[];
+    golden_relative_ops[], golden_contextual_ops[], golden_randomized_ops[];
 
 /* ------------------------------------------------------------------------------------------------ reading */
 

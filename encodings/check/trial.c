@@ -51,10 +51,11 @@ static int trial_needs_order(const pe_stack *stack)
     return needed;
 }
 
-/* A short table may refuse to train at the usual length and still be tried on shorter ones. */
-static int trial_accepted(const pe_stack *stack, trial_case *c, error *refusal)
+/* A short table may refuse to train at the usual length and still be tried on shorter ones. own: the training length
+ * that is wanted; 0: the usual one. */
+static int trial_accepted(const pe_stack *stack, int own, trial_case *c, error *refusal)
 {
-    const int train_len[] = {TRIAL_TRAIN_LEN, c->len};
+    const int train_len[] = {own ? own : TRIAL_TRAIN_LEN, own ? own : c->len};
     for (int i = 0; i < 2; i++) {
         error_clear(refusal);
         c->shape.train_len = train_len[i];
@@ -67,8 +68,8 @@ static int trial_accepted(const pe_stack *stack, trial_case *c, error *refusal)
 int trial_cases(const pe_stack *stack, trial_case out[TRIAL_CASES_MAX], error *e)
 {
     static const struct {
-        int heads, head_dim, len;
-    } shapes[] = {{3, 8, 12}, {3, 4, 7}, {1, 8, 12}, {1, 4, 7}, {3, 4, 1}};
+        int heads, head_dim, len, train_len;
+    } shapes[] = {{3, 8, 12, 0}, {3, 4, 7, 0}, {1, 8, 12, 0}, {1, 4, 7, 0}, {3, 4, 1, 0}, {3, 4, 12, 5}};
     static const char *const kinds[] = {"integer", "shifted", "real", "random", "unordered"};
     int count = 0;
     error refusal = ERROR_INIT;
@@ -87,15 +88,16 @@ int trial_cases(const pe_stack *stack, trial_case out[TRIAL_CASES_MAX], error *e
                                       2,
                                       TRIAL_TRAIN_LEN,
                                       causal};
-                if (!trial_accepted(stack, c, &refusal))
+                if (!trial_accepted(stack, shapes[s].train_len, c, &refusal))
                     continue;
                 double last = stack_last_position(stack, &c->shape);
                 if (trial_place(c->kind, c->len, last, c->pos) < 0) {
                     error_set(&refusal, ERROR_RUN, "%d tokens do not fit in positions up to %g", c->len, last);
                     continue;
                 }
-                snprintf(c->name, sizeof c->name, "heads %d, head_dim %d, len %d, %s, %s positions", c->shape.heads,
-                         c->shape.head_dim, c->len, causal ? "causal" : "bidirectional", kinds[kind]);
+                snprintf(c->name, sizeof c->name, "heads %d, head_dim %d, len %d%s, %s, %s positions", c->shape.heads,
+                         c->shape.head_dim, c->len, shapes[s].train_len ? " past training" : "",
+                         causal ? "causal" : "bidirectional", kinds[kind]);
                 count++;
             }
     if (count == 0)

@@ -19,7 +19,7 @@ typedef struct trial_case {
     int len;
     trial_positions kind;
     double pos[TRIAL_LEN_MAX];
-    char name[80]; /* "heads 3, head_dim 4, len 7, causal, real positions" */
+    char name[96]; /* "heads 3, head_dim 4, len 7, causal, real positions" */
 } trial_case;
 
 /* The cases that the stack accepts among several shapes, both masks and the kinds of positions. Returns their number; 0

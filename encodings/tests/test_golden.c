@@ -40,7 +40,7 @@ static void golden_expect(const char *path, int passed, int skipped)
 
 Test(golden, absolute)
 {
-    golden_expect(GOLDEN_FOLDER "absolute.json", 15, 2);
+    golden_expect(GOLDEN_FOLDER "absolute.json", 17, 0);
 }
 
 Test(golden, rope)
@@ -61,6 +61,11 @@ Test(golden, t5)
 Test(golden, kerple_sandwich_fire)
 {
     golden_expect(GOLDEN_FOLDER "kerple_sandwich_fire.json", 16, 0);
+}
+
+Test(golden, randomized)
+{
+    golden_expect(GOLDEN_FOLDER "randomized.json", 4, 0);
 }
 
 Test(golden, relative_attention)

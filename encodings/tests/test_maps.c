@@ -38,7 +38,8 @@ static void is_identity(const char *map, int len, int training)
         cr_assert_eq(pos[t], t, "%s at length %d moves token %d to %g", map, len, t, pos[t]);
 }
 
-/* A27: the first token stands at 0, the last at len-1. */
+/* Positions that begin behind a reserved row for padding, so that full-length input crashed (A27): real tokens stand at
+ * 0 .. len-1, and which row of a table position 0 reads is the table's offset. */
 Test(map, identity_counts)
 {
     is_identity("identity", 1, 1);

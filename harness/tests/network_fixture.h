@@ -21,6 +21,7 @@ typedef struct fixture {
     workspace work;
     int max_len;
     int start[FIXTURE_SEQUENCES + 1], input[FIXTURE_TOKENS], target[FIXTURE_TOKENS];
+    double given[FIXTURE_TOKENS]; /* 0, 1, 2, 0, 1 ... in each sequence */
     batch batch;
 } fixture;
 
@@ -76,8 +77,11 @@ static inline void fixture_draw(fixture *f, uint64_t stream, int sequences, int 
         f->input[t] = (int)rng_below(&r, FIXTURE_VOCAB);
         f->target[t] = rng_below(&r, 3) ? (int)rng_below(&r, FIXTURE_VOCAB) : -1;
     }
+    for (int n = 0; n < sequences; n++)
+        for (int t = f->start[n]; t < f->start[n + 1]; t++)
+            f->given[t] = (t - f->start[n]) % 3;
     f->target[0] = 3;
-    f->batch = (batch){ .sequences = sequences, .start = f->start, .input = f->input, .target = f->target,
+    f->batch = (batch){ .sequences = sequences, .start = f->start, .input = f->input, .target = f->target, .given = f->given,
                         .training = f->work.training };
 }
 

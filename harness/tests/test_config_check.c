@@ -51,6 +51,17 @@ Test(config_check, what_cannot_run_is_refused_with_the_row_to_blame)
          "its table is 300 x 64 in training, but table is 299 x 64 under these options"},
         {"encoding=shaw|task=sort|eval.encoding_options=shaw(value=false)", "eval.encoding_options",
          "shaw has 2 parameters in training and 1 under these options"},
+        {"encoding=learned@task|task=sort", "encoding",
+         "task sort proposes no positions, but the map task takes them from the task"},
+        {"encoding=learned|task=sort|eval.map=task", "eval.map", "task sort proposes no positions"},
+        {"encoding=learned@task(start=auto)|task=text", "encoding", "task text proposes no positions"},
+        {"encoding=learned(rows=32)@task|task=unique_copy", "encoding",
+         "learned: training reaches position 32 (map task), but the last that has a meaning is 31"},
+        {"encoding=[nope,learned(rows=40)]@task(start=8)|task=unique_copy", "encoding", "reaches position 40"},
+        {"encoding=shaw@task|task=unique_copy", "encoding", "shaw needs positions that do not decrease"},
+        {"encoding=rope@shift|task=sort", "encoding", "shift: span=auto shifts as far as positions have a meaning"},
+        {"encoding=rope@random(span=200)|task=repeat_copy", "encoding",
+         "random: 258 tokens need that many different positions, but span=200"},
         {"encoding=nope|task=text|eval.stride=33", "eval.stride", "windows 33 tokens apart would skip text"},
     };
     registry *r = setting_registry();
@@ -81,6 +92,10 @@ Test(config_check, lengths_past_a_table_are_no_error)
     setting_checked(&c, "encoding=learned|task=repeat_copy|eval.ratios=1;16");
     setting_checked(&c, "encoding=learned(rows=8)|task=repeat_copy|train.len=2|eval.ratios=1;64");
     setting_checked(&c, "encoding=[learned,nope]|task=repeat_copy|eval.map=clamp");
+    setting_checked(&c, "encoding=learned(rows=33)@task|task=unique_copy|eval.ratios=1;2");
+    setting_checked(&c, "encoding=rope@random(span=258)|task=repeat_copy");
+    setting_checked(&c, "encoding=rope@random(span=66,test=identity)|task=repeat_copy");
+    setting_checked(&c, "encoding=learned@shift|task=repeat_copy|eval.ratios=1;16");
 }
 
 Test(config_check, auto_becomes_a_number)

@@ -51,6 +51,18 @@ Test(network_gradient, exact_gelu)
 Test(network_gradient, positions_from_a_map)
 {
     network_gradient("t5(buckets=4,max_distance=6)+rope+learned(rows=20)@interpolate(factor=2)", "");
+    network_gradient("t5(buckets=4,max_distance=6)+rope+learned(rows=20)@shift", "");
+    network_gradient("shaw(clip=3)+rope+learned(rows=20)@random(span=20)", "");
+    network_gradient("t5(buckets=4,max_distance=6)+rope+learned(rows=20)@random_float(span=19,scope=sequence)", "");
+    network_gradient("shaw(clip=3)+rope+learned(rows=30)@cape", "");
+    network_gradient("t5(buckets=4,max_distance=6)+rope+learned@task(start=auto)", "");
+}
+
+Test(network_gradient, temperatures)
+{
+    network_gradient("rope+shaw(clip=3)+ssmax", "");
+    network_gradient("ssmax(start=1)+logn(length=4)+alibi", "model.causal=false");
+    network_gradient("[rope,rope,rope,temper(form=llama4,interval=2)]", "model.layers=4");
 }
 
 #endif

@@ -181,6 +181,36 @@ static void run_stop_soon(void *self, const char *phase, int done, int total, do
     *(volatile sig_atomic_t *)self = 1;
 }
 
+/* Maps that draw in evaluation draw from the run's seed: the same run twice has the same values, bit for bit. */
+Test(run, random_positions_are_part_of_the_seed)
+{
+    static const char *const settings = "encoding=rope@random(span=200) train.steps=20 eval.ratios=1;2";
+    run_result a = run_finish(settings), b = run_finish(settings);
+    cr_assert_eq(a.values_count, b.values_count);
+    for (int i = 0; i < a.values_count; i++)
+        cr_assert(memcmp(&a.values[i].value, &b.values[i].value, sizeof(double)) == 0, "%s", a.values[i].metric);
+    run_result_free(&a);
+    run_result_free(&b);
+}
+
+/* Position coupling at work: one layer with one learned id for a symbol and its copy, shifted at random in training, copies
+ * strings of two letters twice as long as it was trained on; without the ids it does not even learn to. */
+Test(run, coupled_positions_copy_past_the_training_length)
+{
+    static const char *const settings = "task=repeat_copy train.len=10 train.steps=600 train.batch=32 train.lr=0.003 "
+                                        "model.width=32 eval.ratios=1;2 eval.items=64 encoding=";
+    char text[256];
+    snprintf(text, sizeof text, "%slearned(rows=22)@task(start=auto)", settings);
+    run_result r = run_finish(text);
+    cr_assert_gt(run_find(&r, 10, "exact_match", "teacher_forced")->value, 0.9);
+    cr_assert_gt(run_find(&r, 20, "token_accuracy", "teacher_forced")->value, 0.9); /* 20 of 21: the end is harder */
+    run_result_free(&r);
+    snprintf(text, sizeof text, "%slearned(rows=42)@shift", settings);
+    r = run_finish(text);
+    cr_assert_lt(run_find(&r, 20, "token_accuracy", "teacher_forced")->value, 0.7);
+    run_result_free(&r);
+}
+
 Test(run, an_interrupt_ends_it)
 {
     error e = ERROR_INIT;
@@ -255,6 +285,38 @@ Test(standing, a_map_gives_a_meaning_under_its_name)
     run_point_is("encoding=learned train.steps=2 eval.map=clamp", 6, "ok", "");
 }
 
+/* A learned table of 64 rows evaluated on 65 and on 128 tokens (A29): recorded as undefined, nothing is read past the end,
+ * and the same evaluation under an encoding without a table has all its points. */
+Test(standing, a_table_of_64_rows)
+{
+    static const char *const settings = "task=binary_majority train.min_len=61 train.len=61 train.steps=1 eval.bins=61;62;125 encoding=";
+    char text[256];
+    snprintf(text, sizeof text, "%slearned", settings);
+    run_point_is(text, 61, "ok", "");
+    run_point_is(text, 62, "undefined", "");
+    run_point_is(text, 125, "undefined", "");
+    snprintf(text, sizeof text, "%srope", settings);
+    run_point_is(text, 62, "ok", "");
+    run_point_is(text, 125, "ok", "");
+}
+
+/* Random offsets train all rows of a table: nothing within it is untrained, and only what is longer than it is undefined. */
+Test(standing, shifts_train_the_whole_table)
+{
+    run_point_is("encoding=learned(rows=26)@shift train.steps=20", 12, "ok", "");
+    run_point_is("encoding=learned(rows=25)@shift train.steps=20", 12, "undefined", "");
+    run_point_is("encoding=learned(rows=26)@shift(span=2) train.steps=20", 12, "ok", "untrained");
+}
+
+/* What counts is the farthest token, which need not be the last: a copy's ids end before those of its prompt. Training up to
+ * length 6 proposes ids up to 6; without a start nothing past them is trained. */
+Test(standing, proposed_positions_by_the_farthest_token)
+{
+    run_point_is("encoding=learned@task train.steps=2", 12, "ok", "untrained");
+    run_point_is("encoding=learned(rows=13)@task(start=auto) train.steps=20", 12, "ok", "");
+    run_point_is("encoding=learned(rows=12)@task(start=auto) train.steps=20", 12, "undefined", "");
+}
+
 Test(standing, any_length_encodings_are_always_defined)
 {
     run_point_is("encoding=rope train.steps=2 eval.ratios=1;16", 96, "ok", "");
@@ -287,21 +349,23 @@ static void decode_agrees(const char *settings)
     for (uint32_t item = 0; item < 60; item++) {
         int len = 1 + (int)(item % 6);
         int input[64], target[64], guess[64], decoded[64], start[2] = { 0 };
-        task_sample s = { .input = input, .target = target };
+        double position[64];
+        task_sample s = { .input = input, .target = target, .position = position };
         task_draw(t, TASK_TEST, 1, 5, item, len, &s, NULL);
+        const double *given = task_of(t)->proposes_positions ? position : NULL;
         start[1] = s.count;
-        batch b = { .sequences = 1, .start = start, .input = input, .target = target, .seed = 1 };
+        batch b = { .sequences = 1, .start = start, .input = input, .target = target, .given = given, .seed = 1 };
         model_forward(&m, &w, &b);
         model_loss(&m, &w, &b, 0, NULL, guess);
         int forced = 1, free_run = 1;
         for (int i = 0; i < s.count; i++)
             forced &= target[i] == TASK_NOT_SCORED || guess[i] == target[i];
         memcpy(decoded, input, sizeof(int) * (size_t)(s.answer_begin + 1));
-        evaluate_decode(&m, &w, decoded, s.answer_begin + 1, s.count, 1);
+        evaluate_decode(&m, &w, decoded, given, s.answer_begin + 1, s.count, 1);
         for (int i = s.answer_begin + 1; i < s.count; i++)
             free_run &= decoded[i] == input[i];
         /* the last token is predicted from the whole sequence */
-        batch end = { .sequences = 1, .start = start, .input = decoded, .target = target, .seed = 1 };
+        batch end = { .sequences = 1, .start = start, .input = decoded, .target = target, .given = given, .seed = 1 };
         model_forward(&m, &w, &end);
         model_loss(&m, &w, &end, 0, NULL, guess);
         free_run &= guess[s.count - 1] == target[s.count - 1];
@@ -320,6 +384,11 @@ Test(decoding, equals_teacher_forcing)
     decode_agrees("encoding=learned train.steps=350 train.lr=0.003 train.len=6 model.width=32");
     decode_agrees("encoding=shaw+alibi train.steps=350 train.lr=0.003 train.len=6 model.width=32");
     decode_agrees("encoding=rope train.steps=350 train.lr=0.003 train.len=6 model.width=32");
+    decode_agrees("encoding=rope@random(span=20) eval.ratios=1 train.steps=350 train.lr=0.003 "
+                  "model.width=32");
+    decode_agrees("encoding=learned(rows=24)@shift(test=auto) eval.ratios=1 train.steps=350 train.lr=0.003 "
+                  "model.width=32");
+    decode_agrees("encoding=learned@task train.steps=100 train.lr=0.003 train.len=6 model.width=32");
 }
 
 /* ------------------------------------------------------------------------------------------------ text */

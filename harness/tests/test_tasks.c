@@ -84,7 +84,10 @@ static void check_sequence(const task_room *r, int len)
     for (int t = 0; t < s->count; t++) {
         cr_assert(s->input[t] >= 0 && s->input[t] < vocab);
         cr_assert(s->target[t] == TASK_NOT_SCORED || (s->target[t] >= 0 && s->target[t] < vocab));
-        cr_assert_eq(s->position[t], t);
+        if (task_of(r->task)->proposes_positions)
+            cr_assert(s->position[t] >= 0 && s->position[t] <= task_farthest(r->task, len));
+        else
+            cr_assert_eq(s->position[t], t);
     }
     for (int t = s->count; t < r->size; t++) {
         cr_assert_eq(s->input[t], ROOM_POISON);
@@ -154,6 +157,47 @@ Test(tasks, four_targets_for_three_symbols)
         cr_expect_eq(r.sample.target[first], r.sample.input[first + 1], "%s", names[i]);
         room_close(&r);
     }
+}
+
+/* Position coupling: a symbol and its copy have one id, and so have BOS and SEP, which stand before them. The largest is
+ * the length. Tokens are those of a draw that asks for no positions. */
+static void check_coupled(const char *text, int max_len)
+{
+    task_room r = room_open(text, 1, max_len), plain = room_open(text, 1, max_len);
+    double *position = plain.sample.position;
+    plain.sample.position = NULL;
+    for (int len = 1; len <= max_len; len++) {
+        room_draw(&r, TASK_TRAIN, 3, 1, (uint32_t)len, len);
+        task_draw(plain.task, TASK_TRAIN, 3, 1, (uint32_t)len, len, &plain.sample, NULL);
+        cr_assert_arr_eq(r.sample.input, plain.sample.input, (size_t)r.sample.count * sizeof(int));
+        for (int t = 0; t < r.sample.count; t++)
+            cr_assert_eq(r.sample.position[t], t <= len ? t : t - len - 1, "%s: token %d at length %d", text, t, len);
+        cr_assert_eq(task_farthest(r.task, len), len);
+    }
+    plain.sample.position = position;
+    room_close(&r);
+    room_close(&plain);
+}
+
+Test(tasks, copies_share_the_position_of_their_source)
+{
+    check_coupled("unique_copy(symbols=40)", 40);
+    check_coupled("repeat_copy", 40);
+}
+
+/* Without a proposal the farthest position is that of the last token. */
+Test(tasks, the_others_propose_nothing)
+{
+    static const char *const names[] = {"sort", "binary_majority", "mqar(pairs=1)"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        task_room r = room_open(names[i], 8, 8);
+        cr_assert_eq(task_of(r.task)->proposes_positions, 0);
+        cr_assert_eq(task_farthest(r.task, 8), task_tokens(r.task, 8) - 1);
+        room_close(&r);
+    }
+    for (int i = 0; i < task_count(); i++)
+        cr_assert_eq(!task_at(i)->positions + !task_at(i)->farthest, task_at(i)->proposes_positions ? 0 : 2, "%s",
+                     task_at(i)->name);
 }
 
 /* A symbol of the answer that also stands in the prompt is scored in the answer alone: the mask goes by place, not by
