@@ -17,6 +17,7 @@ PE_ENCODING(shaw)
 PE_ENCODING(t5)
 PE_ENCODING(alibi)
 PE_ENCODING(rope)
+PE_ENCODING(xpos)
 
 PE_MAP(identity)
 PE_MAP(interpolate)

@@ -65,6 +65,9 @@ static const json_t *golden_member(const golden_case *c, const char *section, co
 
 static void golden_note_read(golden_case *c, const char *name)
 {
+    for (int i = 0; i < c->read_count; i++)
+        if (strcmp(c->read[i], name) == 0)
+            return;
     if (c->read_count < GOLDEN_NAMES_MAX)
         c->read[c->read_count++] = name;
 }

@@ -44,7 +44,8 @@ typedef struct golden_op {
 } golden_op;
 
 /* Each group's operations, NULL-ended. */
-extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_bias_ops[], golden_relative_ops[];
+extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_scaling_ops[], golden_bias_ops[],
+    golden_relative_ops[];
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -134,5 +135,10 @@ typedef struct golden_attention {
 } golden_attention;
 
 refhost *golden_attend(golden_case *c, const golden_attention *a);
+
+/* Compares scale q.k of one head, q[queries][dim] and k[keys][dim], with out.<name>[queries][keys]; a causal stack's
+ * hidden pairs are left out. total_len 0: as many tokens as there are. */
+void golden_compare_scores(golden_case *c, const golden_attention *a, const char *name, const golden_array *q,
+                           const golden_array *k, int total_len);
 
 #endif
