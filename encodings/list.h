@@ -18,6 +18,7 @@ PE_ENCODING(t5)
 PE_ENCODING(alibi)
 PE_ENCODING(rope)
 PE_ENCODING(xpos)
+PE_ENCODING(rerope)
 
 PE_MAP(identity)
 PE_MAP(interpolate)
