@@ -19,6 +19,7 @@ PE_ENCODING(alibi)
 PE_ENCODING(rope)
 PE_ENCODING(xpos)
 PE_ENCODING(rerope)
+PE_ENCODING(pope)
 
 PE_MAP(identity)
 PE_MAP(interpolate)
