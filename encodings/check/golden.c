@@ -10,9 +10,9 @@
 
 static const golden_op *golden_find_op(const char *name)
 {
-    static const golden_op *const groups[] = {golden_absolute_ops, golden_rotary_ops, golden_bias_ops,
-    static const golden_op *const groups[] = {golden_decay_ops, golden_relative_ops, golden_contextual_ops,
-                                              golden_randomized_ops};
+    static const golden_op *const groups[] = {golden_absolute_ops, golden_rotary_ops, golden_scaling_ops,
+                                              golden_bias_ops, golden_decay_ops, golden_relative_ops,
+                                              golden_contextual_ops, golden_randomized_ops};
     for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++)
         for (const golden_op *op = groups[g]; op->name; op++)
             if (strcmp(op->name, name) == 0)

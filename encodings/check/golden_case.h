@@ -44,8 +44,8 @@ typedef struct golden_op {
 } golden_op;
 
 /* Each group's operations, NULL-ended. */
-extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_bias_ops[], golden_decay_ops[],
-    golden_relative_ops[], golden_contextual_ops[], golden_randomized_ops[];
+extern const golden_op golden_absolute_ops[], golden_rotary_ops[], golden_scaling_ops[], golden_bias_ops[],
+    golden_decay_ops[], golden_relative_ops[], golden_contextual_ops[], golden_randomized_ops[];
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -159,5 +159,10 @@ refhost *golden_attend(golden_case *c, const golden_attention *a);
 /* The same with an input of the layer, x[len][heads*dim], for gates to see. dx[len][heads*dim] (=): its gradient, when
  * there is grad_out. */
 refhost *golden_attend_gated(golden_case *c, const golden_attention *a, const real *x, real *dx);
+
+/* Compares scale q.k of one head, q[queries][dim] and k[keys][dim], with out.<name>[queries][keys]; a causal stack's
+ * hidden pairs are left out. total_len 0: as many tokens as there are. */
+void golden_compare_scores(golden_case *c, const golden_attention *a, const char *name, const golden_array *q,
+                           const golden_array *k, int total_len);
 
 #endif

@@ -215,28 +215,6 @@ static void rotary_partial_dim(golden_case *c)
 
 /* ------------------------------------------------------------------------------------------------ rope_scores */
 
-static void rotary_run_scores(golden_case *c, const pe_stack *stack, const golden_array *q, const golden_array *k,
-                              const golden_tokens *t)
-{
-    int dim = q->shape[1];
-    const golden_array q1 = {.rank = 3, .shape = {1, q->shape[0], dim}, .count = q->count, .data = q->data};
-    const golden_array k1 = {.rank = 3, .shape = {1, k->shape[0], dim}, .count = k->count, .data = k->data};
-    refhost_input in = {.q = golden_scatter(c, &q1, t->query, t->len), .k = golden_scatter(c, &k1, t->key, t->len)};
-    if (!in.q || !in.k)
-        return;
-    refhost_settings settings = {.shape = golden_shape(1, dim, 0),
-                                 .len = t->len,
-                                 .pos = t->pos,
-                                 .scale = golden_number(c, "scale", 1),
-                                 .tile_rows = 3,
-                                 .pad = 1};
-    refhost *h = refhost_new(stack, &settings, c->e);
-    if (h)
-        golden_compare(c, "scores", golden_gather_pairs(c, refhost_forward(h, &in).logits, 1, t),
-                       (size_t)t->queries * (size_t)t->keys, NULL);
-    refhost_free(h);
-}
-
 static void rotary_scores(golden_case *c)
 {
     const golden_array *q = golden_in(c, "q", 2), *k = golden_in(c, "k", 2);
@@ -254,7 +232,8 @@ static void rotary_scores(golden_case *c)
         rotary_stack(c, c->variant, golden_number(c, "base", 10000), golden_whole_or(c, "rotary_dim", dim), 0, dim,
                      &stack) < 0)
         return;
-    rotary_run_scores(c, &stack, q, k, &t);
+    golden_attention a = {.stack = &stack, .tokens = &t, .scale = golden_number(c, "scale", 1)};
+    golden_compare_scores(c, &a, "scores", q, k, 0);
     stack_free(&stack);
 }
 

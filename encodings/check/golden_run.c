@@ -294,3 +294,30 @@ refhost *golden_attend_gated(golden_case *c, const golden_attention *a, const re
         golden_compare_gradients(c, h, &in, t, q, dx);
     return h;
 }
+
+void golden_compare_scores(golden_case *c, const golden_attention *a, const char *name, const golden_array *q,
+                           const golden_array *k, int total_len)
+{
+    const golden_tokens *t = a->tokens;
+    int dim = q->shape[1];
+    size_t pairs = (size_t)t->queries * (size_t)t->keys;
+    const golden_array q1 = {.rank = 3, .shape = {1, q->shape[0], dim}, .count = q->count, .data = q->data};
+    const golden_array k1 = {.rank = 3, .shape = {1, k->shape[0], dim}, .count = k->count, .data = k->data};
+    refhost_input in = {.q = golden_scatter(c, &q1, t->query, t->len), .k = golden_scatter(c, &k1, t->key, t->len)};
+    unsigned char *hidden = golden_memory(c, pairs, 1);
+    if (!in.q || !in.k || !hidden)
+        return;
+    for (size_t i = 0; a->causal && i < pairs; i++)
+        hidden[i] = t->key[i % (size_t)t->keys] > t->query[i / (size_t)t->keys];
+    refhost_settings settings = {.shape = golden_shape(1, dim, a->causal),
+                                 .len = t->len,
+                                 .total_len = total_len,
+                                 .pos = t->pos,
+                                 .scale = a->scale,
+                                 .tile_rows = 3,
+                                 .pad = 1};
+    refhost *h = refhost_new(a->stack, &settings, c->e);
+    if (h)
+        golden_compare(c, name, golden_gather_pairs(c, refhost_forward(h, &in).logits, 1, t), pairs, hidden);
+    refhost_free(h);
+}

@@ -25,7 +25,7 @@ int trial_place(trial_positions kind, int len, double last, double *pos)
         first = isinf(last) ? 37 : floor(last) - (len - 1);
     if (kind == TRIAL_REAL) {
         /* Steps of 0 .. 2.5, squeezed into what has a meaning. */
-        double room = isinf(last) ? 2.5 * len : last, step = room / len;
+        double step = fmin(2.5, last / len);
         dice d = {7};
         double at = 0;
         for (int t = 0; t < len; t++) {

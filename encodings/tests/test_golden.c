@@ -48,6 +48,16 @@ Test(golden, rope)
     golden_expect(GOLDEN_FOLDER "rope.json", 25, 0);
 }
 
+Test(golden, rope_scaling)
+{
+    golden_expect(GOLDEN_FOLDER "rope_scaling.json", 42, 0);
+}
+
+Test(golden, xpos)
+{
+    golden_expect(GOLDEN_FOLDER "xpos.json", 7, 0);
+}
+
 Test(golden, alibi)
 {
     golden_expect(GOLDEN_FOLDER "alibi.json", 25, 0);
