@@ -118,6 +118,7 @@ void sheet_task(const sheet_writer *w, FILE *to, const task_descriptor *t)
     w->prose(to, "source", t->source);
     w->code(to, "format", t->format);
     w->prose(to, "mask", t->causal_only ? "causal only" : "causal and bidirectional");
+    w->prose(to, "proposes", t->proposes_positions ? t->positions : NULL);
     w->prose(to, "notes", t->notes);
     w->options(to, t->options && t->options->name ? t->options : NULL);
 }
