@@ -248,8 +248,8 @@ const pe_descriptor pe_encoding_fire = {
              "enter by their absolute value, as in the listing, and keys far ahead of an early query give more than "
              "1. Where position and threshold are equal, half of the gradient goes to the threshold, as in PyTorch. "
              "DAPE's code takes the longest distance of the row for the query's position, the same at positions 0, 1, "
-             "2 ...; one implementation for position coupling bounds the normaliser from above by L, under a comment "
-             "that says maximum. b2 is the same for all keys of a query, so softmax gives it no gradient.",
+             "2 ...; one implementation for position coupling bounds the normaliser from above, under a comment that "
+             "says maximum. b2 is the same for all keys of a query, so softmax gives it no gradient.",
     .claims = PE_ANY_LENGTH,
     .options = fire_rows,
     .options_size = sizeof(fire_options),
