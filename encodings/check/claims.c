@@ -117,14 +117,6 @@ static int claims_expect_no_embed(const trial_case *c, const trial_result *base,
     return 0;
 }
 
-static double claims_farthest(const trial_case *c)
-{
-    double farthest = 0;
-    for (int t = 0; t < c->len; t++)
-        farthest = fmax(farthest, c->pos[t]);
-    return farthest;
-}
-
 /* A first shift, of a few times 1/64, keeps all distances exact. The others do not: a formula that floors or rounds
  * distances must bear that 5.3 - 2.3 is not quite 3. */
 static int claims_try_positions(const pe_stack *stack, const trial_case *c, claims_evidence *v, error *e)
@@ -137,7 +129,7 @@ static int claims_try_positions(const pe_stack *stack, const trial_case *c, clai
     int status = claims_expect_no_embed(c, &base, v, e);
     dice d = {(uint64_t)c->len * 8 + (uint64_t)c->kind};
     for (int n = 0; status == 0 && n < CLAIMS_SHIFTS; n++) {
-        double room = fmin(reach[n], last - claims_farthest(c));
+        double room = fmin(reach[n], last - trial_reach(c));
         double shift = room * (0.5 + 0.5 * dice_uniform(&d));
         if (n == 0)
             shift = floor(shift * 64) / 64;

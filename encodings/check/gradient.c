@@ -1,5 +1,6 @@
 #include "gradient.h"
 
+#include <float.h>
 #include <stdio.h>
 
 #include "dice.h"
@@ -8,28 +9,31 @@
 enum { GRADIENT_PARAM_SAMPLE = 200, GRADIENT_INPUT_SAMPLE = 12 };
 
 /* Two central differences, combined so that the error falls with the fourth power of the step. With values around 1 and
- * a step of 1e-3 truncation and rounding both stay near 1e-12. */
-static double gradient_difference(trial *t, real *value, double step)
+ * a step of 1e-3 truncation and rounding both stay near 1e-12. *noise (=): what the rounding of the loss can do to the
+ * difference; it matters where a bias is large. */
+static double gradient_difference(trial *t, real *value, double step, double *noise)
 {
     real start = *value;
-    double slope[2];
+    double slope[2], size;
     for (int half = 0; half < 2; half++) {
         double h = half ? step / 2 : step;
         real up = (real)((double)start + h), down = (real)((double)start - h);
         *value = up;
-        double above = trial_loss(t);
+        double above = trial_loss(t, &size);
         *value = down;
-        double below = trial_loss(t);
+        double below = trial_loss(t, NULL);
         slope[half] = (above - below) / ((double)up - (double)down);
     }
     *value = start;
+    *noise = 4 * DBL_EPSILON * size / step;
     return (4 * slope[1] - slope[0]) / 3;
 }
 
-static double gradient_error(double hook, double difference)
+static double gradient_error(double hook, double difference, double noise)
 {
-    double relative = fabs(hook - difference) / fmax(fmax(fabs(hook), fabs(difference)), GRADIENT_FLOOR);
-    return isnan(relative) ? INFINITY : relative;
+    double gap = fmax(fabs(hook - difference) - noise, 0);
+    double relative = gap / fmax(fmax(fabs(hook), fabs(difference)), GRADIENT_FLOOR);
+    return isnan(hook) || isnan(difference) ? INFINITY : relative;
 }
 
 /* One derivative. A step that straddles a kink (the bend of a ReLU, an interpolation's knot) gives a wrong difference,
@@ -40,7 +44,7 @@ static void gradient_compare(trial *t, real *value, double hook, const char *nam
     static const double steps[] = {1e-3, 1e-4, 1e-5};
     double difference = 0, relative = INFINITY;
     for (int i = 0; i < 3 && relative > GRADIENT_TOLERANCE; i++) {
-        double d = gradient_difference(t, value, steps[i]), found = gradient_error(hook, d);
+        double noise, d = gradient_difference(t, value, steps[i], &noise), found = gradient_error(hook, d, noise);
         if (i == 0 || found < relative) {
             difference = d;
             relative = found;

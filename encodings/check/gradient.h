@@ -4,8 +4,9 @@
 
 #include "registry.h"
 
-/* A derivative passes when |hook - difference| <= GRADIENT_TOLERANCE * max(|hook|, |difference|, GRADIENT_FLOOR). The
- * loss is a sum of products of numbers around 1, so the floor is a ten-thousandth of a usual derivative. */
+/* A derivative passes when |hook - difference| <= GRADIENT_TOLERANCE * max(|hook|, |difference|, GRADIENT_FLOOR), what
+ * the rounding of the loss explains apart. The loss is a sum of products of numbers around 1, so the floor is a
+ * ten-thousandth of a usual derivative. */
 #define GRADIENT_TOLERANCE 1e-6
 #define GRADIENT_FLOOR 1e-4
 

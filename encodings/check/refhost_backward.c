@@ -12,9 +12,14 @@ static void backward_mark_tile(const refhost *h, const refhost_tile *t, real *va
                 values[head * a->plane + r * a->stride + j] += sign * refhost_pattern(head, r, j);
 }
 
+/* For dq and dk: only score hooks add to them. Elsewhere the pattern would cost digits of what may be tiny there and be
+ * made large by a rotation that scales. */
 static void backward_mark_tokens(const refhost *h, real *values, real sign)
 {
-    for (int t = 0; h->settings.watch && t < h->settings.len; t++)
+    int scored = 0;
+    for (int m = 0; m < h->stack->count; m++)
+        scored |= h->stack->member[m].encoding->score_bwd != NULL;
+    for (int t = 0; scored && h->settings.watch && t < h->settings.len; t++)
         for (int head = 0; head < h->shape->heads; head++)
             for (int c = 0; c < h->dim; c++)
                 values[t * h->token_stride + head * h->head_stride + c] += sign * refhost_pattern(t, head, c);

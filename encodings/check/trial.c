@@ -105,6 +105,14 @@ int trial_cases(const pe_stack *stack, trial_case out[TRIAL_CASES_MAX], error *e
     return count;
 }
 
+double trial_reach(const trial_case *c)
+{
+    double farthest = 0;
+    for (int t = 0; t < c->len; t++)
+        farthest = fmax(farthest, c->pos[t]);
+    return farthest;
+}
+
 refhost_settings trial_settings(const trial_case *c)
 {
     return (refhost_settings){
@@ -154,15 +162,22 @@ void trial_close(trial *t)
     *t = (trial){.host = NULL};
 }
 
-double trial_loss(trial *t)
+double trial_loss(trial *t, double *size)
 {
     refhost_output out = refhost_forward(t->host, &t->in);
-    double loss = 0;
-    for (size_t i = 0; i < t->plain; i++)
-        loss += (double)t->d_o[i] * (double)out.o[i];
-    for (size_t i = 0; i < t->square; i++)
-        if (!isinf(out.logits[i]))
-            loss += (double)t->d_logits[i] * (double)out.logits[i];
+    double loss = 0, sum = 0;
+    for (size_t i = 0; i < t->plain; i++) {
+        double term = (double)t->d_o[i] * (double)out.o[i];
+        loss += term;
+        sum += fabs(term);
+    }
+    for (size_t i = 0; i < t->square; i++) {
+        double term = isinf(out.logits[i]) ? 0 : (double)t->d_logits[i] * (double)out.logits[i];
+        loss += term;
+        sum += fabs(term);
+    }
+    if (size)
+        *size = sum;
     return loss;
 }
 

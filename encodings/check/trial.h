@@ -31,6 +31,9 @@ int trial_place(trial_positions kind, int len, double last, double *pos);
 
 refhost_settings trial_settings(const trial_case *c);
 
+/* The largest position. */
+double trial_reach(const trial_case *c);
+
 typedef struct trial {
     refhost *host;
     refhost_settings settings;
@@ -46,8 +49,8 @@ typedef struct trial {
 int trial_open(trial *t, const pe_stack *stack, const refhost_settings *settings, uint64_t seed, error *e);
 void trial_close(trial *t);
 
-/* The loss of a forward pass, summed in double. */
-double trial_loss(trial *t);
+/* The loss of a forward pass, summed in double. *size (may be NULL) (=): the sum of the terms' absolute values. */
+double trial_loss(trial *t, double *size);
 
 /* Everything that a forward and a backward pass computed, as one row of reals with named sections. */
 typedef struct trial_section {
