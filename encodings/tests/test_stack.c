@@ -204,7 +204,6 @@ Test(stack, a_causal_only_member_is_refused_without_the_mask)
     registry_free(r);
 }
 
-/* A21: every encoding at width 27 with 3 heads; only those that turn pairs of dimensions refuse. */
 /* Three heads of nine dimensions: what turns pairs is refused before anything is allocated, and says why; the rest runs.
  */
 Test(stack, odd_head_dim_is_refused_by_those_that_turn_pairs)
