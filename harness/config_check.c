@@ -292,7 +292,8 @@ static int config_check_given(const layered_stack *s, const task *t, error *e)
                      task_of(t)->name, map->name);
 }
 
-/* trained: the largest length of training; 0: the stack is that of evaluation, where points past a table are recorded. */
+/* trained: the largest length of training; 0: the stack is that of evaluation, where points past a table are recorded.
+ */
 static int config_check_stack(const char *text, const registry *r, const pe_shape *shape, const task *t, int max_tokens,
                               int trained, error *e)
 {
@@ -323,8 +324,8 @@ static int config_check_encoding(const run_config *c, const registry *r, const t
     if (shape.train_len > eval_tokens)
         eval_tokens = shape.train_len;
     *row = "encoding";
-    if (config_check_stack(c->encoding, r, &shape, t, c->eval.map[0] ? shape.train_len : eval_tokens, c->train.len,
-                           e) < 0)
+    if (config_check_stack(c->encoding, r, &shape, t, c->eval.map[0] ? shape.train_len : eval_tokens, c->train.len, e) <
+        0)
         return -1;
     if (!c->eval.map[0])
         return 0;
