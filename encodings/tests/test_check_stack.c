@@ -61,6 +61,13 @@ Test(check_stack, everything_that_can_stand_together)
     expect_lines("learned+sinusoidal+shaw+t5+alibi+rope", 1, "learned+sinusoidal+shaw+t5+alibi+rope  ");
 }
 
+Test(check_stack, temperatures)
+{
+    expect_lines("rope+ssmax", 1, "rope+ssmax  ");
+    expect_lines("shaw+ssmax+logn(length=3)+alibi", 1, "shaw+ssmax+logn(length=3)+alibi  ");
+    expect_lines("ssmax+t5+temper+shaw", 1, "ssmax+t5+temper+shaw  ");
+}
+
 Test(check_stack, layers_that_differ_are_checked_once_each)
 {
     expect_lines("[alibi,nope,alibi,nope,alibi,alibi]", 2, "alibi  ");

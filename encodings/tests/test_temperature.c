@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "refhost.h"
 #include "rig.h"
 
 /* s[heads][len][len] of ones through score; rows below the causal limit keep what they had. */
@@ -194,4 +195,82 @@ Test(temper, options_of_other_forms_are_refused)
         stack_free(&s);
     }
     registry_free(r);
+}
+
+/* ------------------------------------------------------------------------------------------------ in a stack */
+
+enum { STACKED_LEN = 6, STACKED_WIDTH = 8, STACKED_PAIRS = 2 * STACKED_LEN * STACKED_LEN };
+
+/* Logits (=) and bias (=) of a stack for fixed q and k; two heads of 4, causal, every parameter the same noise
+ * wherever its owner stands. */
+static void stacked(const char *text, double logits[STACKED_PAIRS], double bias[STACKED_PAIRS])
+{
+    error e = ERROR_INIT;
+    registry *r = registry_new(&e);
+    pe_stack stack;
+    real q[STACKED_LEN * STACKED_WIDTH], k[STACKED_LEN * STACKED_WIDTH];
+    uint32_t state = 9;
+    for (int i = 0; i < STACKED_LEN * STACKED_WIDTH; i++) {
+        q[i] = (real)rig_noise(&state);
+        k[i] = (real)rig_noise(&state);
+    }
+    const refhost_settings settings = {.shape = rig_shape(2, 4, 8, 1), .len = STACKED_LEN, .tile_rows = 2, .pad = 1};
+    const refhost_input in = {.q = q, .k = k};
+    cr_assert(r && stack_parse(r, text, &stack, &e) == 0 && stack_check(&stack, &settings.shape, 8, &e) == 0, "%s",
+              e.message);
+    refhost *h = refhost_new(&stack, &settings, &e);
+    cr_assert_not_null(h, "%s", e.message);
+    for (int i = 0; i < refhost_param_count(h); i++) {
+        const refhost_param *p = refhost_param_at(h, i);
+        uint32_t own = 3;
+        for (size_t j = 0; j < p->count; j++)
+            p->theta[j] = (real)rig_noise(&own);
+    }
+    refhost_output out = refhost_forward(h, &in);
+    for (int i = 0; i < STACKED_PAIRS; i++) {
+        logits[i] = (double)out.logits[i];
+        bias[i] = (double)out.bias[i];
+    }
+    refhost_free(h);
+    stack_free(&stack);
+    registry_free(r);
+}
+
+/* What earlier members made of the scores is multiplied, biases are not, wherever they stand in the text. */
+Test(temperature, multiplies_scores_and_no_bias)
+{
+    static double rope[STACKED_PAIRS], hot[STACKED_PAIRS], biased[STACKED_PAIRS], swapped[STACKED_PAIRS];
+    static double none[STACKED_PAIRS], bias[STACKED_PAIRS];
+    stacked("rope", rope, none);
+    stacked("rope+temper(form=fixed,factor=3)", hot, none);
+    stacked("rope+alibi+temper(form=fixed,factor=3)", biased, bias);
+    stacked("temper(form=fixed,factor=3)+alibi+rope", swapped, bias);
+    for (int i = 0; i < STACKED_PAIRS; i++) {
+        if (isinf(rope[i]))
+            continue;
+        rig_near(hot[i], 3 * rope[i], 1e-5, "rotated scores");
+        rig_near(biased[i], 3 * rope[i] + bias[i], 1e-5, "scores and slopes");
+        rig_near(swapped[i], biased[i], 1e-5, "a rotation and a bias have no place in the order");
+    }
+    cr_assert(bias[STACKED_LEN * (STACKED_LEN - 1)] < -0.1, "there is a bias");
+}
+
+/* Among members that work on scores, order is meaning: shaw's term is multiplied behind it only. */
+Test(temperature, order_among_score_members_is_meaning)
+{
+    static double plain[STACKED_PAIRS], keys[STACKED_PAIRS], before[STACKED_PAIRS], behind[STACKED_PAIRS];
+    static double none[STACKED_PAIRS];
+    double apart = 0;
+    stacked("nope", plain, none);
+    stacked("shaw", keys, none);
+    stacked("temper(form=fixed,factor=3)+shaw", before, none);
+    stacked("shaw+temper(form=fixed,factor=3)", behind, none);
+    for (int i = 0; i < STACKED_PAIRS; i++) {
+        if (isinf(plain[i]))
+            continue;
+        rig_near(before[i], 3 * plain[i] + (keys[i] - plain[i]), 1e-5, "multiplied before");
+        rig_near(behind[i], 3 * keys[i], 1e-5, "multiplied behind");
+        apart = fmax(apart, fabs(keys[i] - plain[i]));
+    }
+    cr_assert(apart > 0.01, "shaw adds something");
 }
