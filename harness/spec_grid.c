@@ -102,7 +102,7 @@ static int grid_leave_out(spec *s, const char *encoding, const char *reason, err
     spec_left_out *added = &larger[s->left_out_count++];
     added->runs = 1;
     snprintf(added->encoding, sizeof added->encoding, "%s", encoding);
-    snprintf(added->reason, sizeof added->reason, "%s", reason);
+    snprintf(added->reason, sizeof added->reason, "%.*s", (int)sizeof added->reason - 1, reason);
     return 0;
 }
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# plugin.sh POSBENCH PLUGIN: an encoding from a shared object is used by every command like one of the built-in ones.
+# plugin.sh POSBENCH PLUGIN FIXTURES HEADER: an encoding from a shared object is used by every command like one of the
+# built-in ones; one that was built for another program is refused.
 . "$(dirname "$0")/tap.sh"
-posbench=$(realpath "$1") plugin=$(realpath "$2")
+posbench=$(realpath "$1") plugin=$(realpath "$2") fixtures=$(realpath "$3")
+abi=$(sed -n 's/^#define PE_ABI \([0-9]*\)$/\1/p' "$4")
 cd "$tmp" || exit 1
 
 expect 0 "check --plugin" "$posbench" check --plugin "$plugin" nearness
@@ -34,6 +36,16 @@ said "$out" "speed tells of it" "nearness"
 refused 2 "did you mean 'nearness'?" "a misspelt name" "$posbench" check --plugin "$plugin" nearnes
 refused 2 "unknown encoding 'nearness'" "without the plug-in" "$posbench" check nearness
 refused 2 "nearness" "the same plug-in twice" "$posbench" check --plugin "$plugin" --plugin "$plugin" nearness
+# Wrong in one way each; their hooks abort, so a refusal is one before any of them ran.
+refused 2 "was built with abi $((abi - 1)), this program with $abi" "an older abi" "$posbench" check --plugin "$fixtures/older_f32.so"
+refused 2 "was built with abi $((abi + 1)), this program with $abi" "a newer abi" "$posbench" list --plugin "$fixtures/abi_f32.so"
+refused 2 "was built with sizeof(real) 16, this program with 4" "another real" "$posbench" show nope --plugin "$fixtures/real_f32.so"
+refused 2 "was built with sizeof(pe_descriptor) " "a smaller struct" "$posbench" speed nope --plugin "$fixtures/small_f32.so"
+refused 2 "no symbol pe_plugin_f32" "a missing symbol" "$posbench" golden none.json --plugin "$fixtures/missing_f32.so"
+refused 2 "no symbol pe_plugin_f32" "double precision alone" "$posbench" sweep mine.yaml --plugin "$fixtures/good_f64.so"
+refused 2 "no symbol pe_plugin_f64" "single precision alone, which check cannot use" \
+  "$posbench" check halves --plugin "$fixtures/good_f32.so"
+expect 0 "single precision alone trains" "$posbench" run --plugin "$fixtures/good_f32.so" --encoding halves "${tiny[@]}"
 printf 'no library\n' >text.so
 refused 3 "text.so" "a file that is no library" "$posbench" check --plugin ./text.so
 

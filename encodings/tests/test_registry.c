@@ -167,6 +167,14 @@ Test(plugin, another_abi_is_refused_with_both_versions)
                     number_text(ours, "this program with ", PE_ABI));
 }
 
+/* Built against the header before this one: smaller structs too, but the abi is what is told. */
+Test(plugin, an_older_abi_is_refused_with_both_versions)
+{
+    char theirs[64], ours[64];
+    fixture_refused("older", number_text(theirs, "was built with abi ", PE_ABI - 1),
+                    number_text(ours, "this program with ", PE_ABI));
+}
+
 Test(plugin, another_real_is_refused_with_both_sizes)
 {
     char ours[64];

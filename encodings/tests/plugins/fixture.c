@@ -119,11 +119,14 @@ static const pe_descriptor *const fixture_encodings[] = {
 
 static const pe_map *const fixture_maps[] = {&every_second, NULL};
 
-#if defined FIXTURE_ABI || defined FIXTURE_REAL || defined FIXTURE_SMALL || defined FIXTURE_MAP_SIZE
+#if defined FIXTURE_ABI || defined FIXTURE_OLDER || defined FIXTURE_REAL || defined FIXTURE_SMALL ||                   \
+    defined FIXTURE_MAP_SIZE
 __attribute__((visibility("default"))) extern const pe_plugin PE_PLUGIN_SYMBOL;
 const pe_plugin PE_PLUGIN_SYMBOL = {
 #if defined FIXTURE_ABI
     .abi = PE_ABI + 1,
+#elif defined FIXTURE_OLDER
+    .abi = PE_ABI - 1,
 #else
     .abi = PE_ABI,
 #endif
@@ -132,7 +135,7 @@ const pe_plugin PE_PLUGIN_SYMBOL = {
 #else
     .real_size = sizeof(real),
 #endif
-#if defined FIXTURE_SMALL
+#if defined FIXTURE_SMALL || defined FIXTURE_OLDER /* fields have been appended since */
     .descriptor_size = sizeof(pe_descriptor) - sizeof(void *),
 #else
     .descriptor_size = sizeof(pe_descriptor),
