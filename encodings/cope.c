@@ -13,10 +13,12 @@ typedef struct cope_options {
 
 static const pe_option cope_rows[] = {
     {"positions", PE_OPTION_INT, PE_OFFSET(cope_options, positions), "auto", 1, COPE_POSITIONS_MAX, 1, NULL,
-     "rows of the table, positions 0 .. positions-1; counts are clamped to the last. auto: training length + 1, as in the "
+     "rows of the table, positions 0 .. positions-1; counts are clamped to the last. auto: training length + 1, as in "
+     "the "
      "authors' code: counts begin near 0 and a key may count fully"},
     {"scaled", PE_OPTION_BOOL, PE_OFFSET(cope_options, scaled), "false", 0, 0, 0, NULL,
-     "false: the term is added to scaled scores, as in the paper's listing; true: it too is divided by sqrt(head_dim), the "
+     "false: the term is added to scaled scores, as in the paper's listing; true: it too is divided by sqrt(head_dim), "
+     "the "
      "default of the authors' training code"},
     {"shared", PE_OPTION_BOOL, PE_OFFSET(cope_options, shared), "false", 0, 0, 0, NULL,
      "true: one table for all layers; false: one for each (authors' code)"},
@@ -222,17 +224,18 @@ const pe_descriptor pe_encoding_cope = {
     .name = "cope",
     .family = "contextual",
     .title = "Contextual position encoding (CoPE)",
-    .source = "Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important, eq. 3-6 and the "
-              "listing in the appendix",
+    .source =
+        "Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important, eq. 3-6 and the "
+        "listing in the appendix",
     .formula = "s_ij += z_i[count_ij] with z_i[n] = q_i.table[n], linear between whole n; count_ij = min(sum over "
                "l = j .. i of sigmoid(s_il), positions - 1). Tokens are counted: positions, and so their fractions, do "
                "not enter",
     .notes = "With all gates open a query's own key has count 1, not 0. The gates are those of the scaled scores, as "
-             "earlier members of the stack left them; beside a rotation z too is taken from the rotated q. A count that "
-             "is clamped passes no gradient to its gates; at a whole count the gradient is 0, as in the listing. The "
-             "authors' training code divides the term by sqrt(head_dim) unless told otherwise, the listing does not: "
-             "see scaled. It can also take the gates from separate keys or from values; x-transformers fixes 16 "
-             "positions. The heads of a layer share the table.",
+             "earlier members of the stack left them; beside a rotation z too is taken from the rotated q, so that "
+             "rope+cope is not shift-invariant. A count that is clamped passes no gradient to its gates; at a whole "
+             "count the gradient is 0, as in the listing. The authors' training code divides the term by "
+             "sqrt(head_dim) unless told otherwise, the listing does not: see scaled. It can also take the gates from "
+             "separate keys or from values; x-transformers fixes 16 positions. The heads of a layer share the table.",
     .claims = PE_SHIFT_INVARIANT | PE_POSITION_BLIND | PE_ANY_LENGTH | PE_ZERO_AT_INIT,
     .causal_only = 1,
     .reads_heads = 1,

@@ -1,8 +1,8 @@
-/* dape.c - data-adaptive positional encoding: a small network sees, at every pair, the scores and the biases of all heads
- * and corrects the scores.
+/* dape.c - data-adaptive positional encoding: a small network sees, at every pair, the scores and the biases of all
+ * heads and corrects the scores.
  *
- * Its two layers are convolutions along the keys, [channels] -> [channels] over `kernel` neighbouring keys; keys that the
- * query cannot see count as 0 in both. The work goes by rows and chunks of keys; a chunk of n keys needs `half` =
+ * Its two layers are convolutions along the keys, [channels] -> [channels] over `kernel` neighbouring keys; keys that
+ * the query cannot see count as 0 in both. The work goes by rows and chunks of keys; a chunk of n keys needs `half` =
  * (kernel-1)/2 more hidden keys and 2*half more inputs on either side. */
 #include "pe.h"
 
@@ -32,7 +32,8 @@ static int dape_check(const void *options, const pe_shape *shape, char *message,
 {
     const dape_options *o = options;
     if (o->kernel % 2 == 0) {
-        snprintf(message, size, "kernel=%d is even; it needs as many neighbours on the left as on the right", o->kernel);
+        snprintf(message, size, "kernel=%d is even; it needs as many neighbours on the left as on the right",
+                 o->kernel);
         return -1;
     }
     if (shape->heads > DAPE_HEADS_MAX) {
@@ -233,8 +234,8 @@ static void dape_score(const pe_context *c, const pe_tile *t, real *s, real *sav
     for (int r = 0; r < t->rows; r++) {
         dape_open(c, t, r, &x);
         for (int h = 0; h < x.heads; h++)
-            memcpy(save + (size_t)(h * t->rows + r) * (size_t)t->keys,
-                   s + (size_t)h * t->plane + (size_t)r * t->stride, (size_t)x.visible * sizeof *s);
+            memcpy(save + (size_t)(h * t->rows + r) * (size_t)t->keys, s + (size_t)h * t->plane + (size_t)r * t->stride,
+                   (size_t)x.visible * sizeof *s);
         do {
             dape_load(t, save, r, &x);
             dape_hide(c, &x);
@@ -351,7 +352,10 @@ static void dape_score_bwd(const pe_context *c, const pe_tile *t, const real *sa
 }
 
 static const char *const dape_examples[] = {
-    "kernel=3", "residual=false", "hidden=5,kernel=5,residual=false", NULL,
+    "kernel=3",
+    "residual=false",
+    "hidden=5,kernel=5,residual=false",
+    NULL,
 };
 
 const pe_descriptor pe_encoding_dape = {
@@ -361,15 +365,17 @@ const pe_descriptor pe_encoding_dape = {
     .title = "Data-adaptive positional encoding (DAPE)",
     .source = "Zheng et al. 2024, DAPE: Data-Adaptive Positional Encoding for Length Extrapolation, and 2024, DAPE V2: "
               "Process Attention Score as Feature Map for Length Extrapolation; constants from the released code",
-    .formula = "s_h += f_h(s_1 .. s_H, B_1 .. B_H) at every pair, f = W2 LeakyReLU(W1 [s, B] + b1) + b2, B the sum of the "
-               "stack's biases; kernel > 1: both layers are convolutions along the keys. Positions, and so their "
-               "fractions, enter through B only",
-    .notes = "Stand it beside a bias: alibi+dape, kerple+dape, fire+dape; alone it sees B = 0. The host adds B itself, so "
-             "the released code's s + B + f is the default. A bias of -INFINITY, of a window, is read as 0, and such a "
-             "key's score still counts. Keys that the query cannot see count as 0 in both layers. The released code of V2 "
-             "clears them before the first layer only: there the last seen key has hidden neighbours on its right unless "
-             "the sequence ends, so that a row depends on how long the sequence is. The network is per layer; LeakyReLU "
-             "has slope 0.01 below 0.",
+    .formula =
+        "s_h += f_h(s_1 .. s_H, B_1 .. B_H) at every pair, f = W2 LeakyReLU(W1 [s, B] + b1) + b2, B the sum of the "
+        "stack's biases; kernel > 1: both layers are convolutions along the keys. Positions, and so their "
+        "fractions, enter through B only",
+    .notes =
+        "Stand it beside a bias: alibi+dape, kerple+dape, fire+dape; alone it sees B = 0. The host adds B itself, so "
+        "the released code's s + B + f is the default. A bias of -INFINITY, of a window, is read as 0, and such a "
+        "key's score still counts. Keys that the query cannot see count as 0 in both layers. The released code of V2 "
+        "clears them before the first layer only: there the last seen key has hidden neighbours on its right unless "
+        "the sequence ends, so that a row depends on how long the sequence is. The network is per layer; LeakyReLU "
+        "has slope 0.01 below 0.",
     .claims = PE_SHIFT_INVARIANT | PE_POSITION_BLIND | PE_ANY_LENGTH,
     .reads_bias = 1,
     .options = dape_rows,

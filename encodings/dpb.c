@@ -212,7 +212,10 @@ static void dpb_bias_bwd(const pe_context *c, const pe_tile *t, const real *ds)
 }
 
 static const char *const dpb_examples[] = {
-    "log_distance=true", "depth=1,units=7,shared=false", "depth=3,units=5", NULL,
+    "log_distance=true",
+    "depth=1,units=7,shared=false",
+    "depth=3,units=5",
+    NULL,
 };
 
 const pe_descriptor pe_encoding_dpb = {
@@ -220,13 +223,16 @@ const pe_descriptor pe_encoding_dpb = {
     .name = "dpb",
     .family = "bias",
     .title = "Dynamic position bias",
-    .source = "Wang et al. 2022, CrossFormer (dynamic position bias); Liu et al. 2022, Swin Transformer V2 (logarithmic "
-              "distances); in this form x-transformers, DynamicPositionBias",
-    .formula = "s_ij += f_h(D), D = pos_i - pos_j as it is, fractions too; f: a linear layer from D to `units`, SiLU, more "
-               "such layers up to `depth`, a linear layer to the heads",
-    .notes = "Signed distances: past and future differ. CrossFormer and Swin see two-dimensional offsets and put ReLU and "
-             "layer norms or scaled coordinates between; x-transformers has layer norms as an option, not here. Distances "
-             "past training's are read by a network that has not met them.",
+    .source =
+        "Wang et al. 2022, CrossFormer (dynamic position bias); Liu et al. 2022, Swin Transformer V2 (logarithmic "
+        "distances); in this form x-transformers, DynamicPositionBias",
+    .formula =
+        "s_ij += f_h(D), D = pos_i - pos_j as it is, fractions too; f: a linear layer from D to `units`, SiLU, more "
+        "such layers up to `depth`, a linear layer to the heads",
+    .notes =
+        "Signed distances: past and future differ. CrossFormer and Swin see two-dimensional offsets and put ReLU and "
+        "layer norms or scaled coordinates between; x-transformers has layer norms as an option, not here. Distances "
+        "past training's are read by a network that has not met them.",
     .claims = PE_SHIFT_INVARIANT | PE_ANY_LENGTH,
     .options = dpb_rows,
     .options_size = sizeof(dpb_options),

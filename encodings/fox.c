@@ -16,7 +16,8 @@ typedef struct fox_options {
 
 static const pe_option fox_rows[] = {
     {"data", PE_OPTION_CHOICE, PE_OFFSET(fox_options, data), "dependent", 0, 0, 0, "dependent|independent|fixed",
-     "dependent: f = sigmoid(w_h.x + b_h), w and b learned (paper); independent: f = sigmoid(b_h), b learned; fixed: the "
+     "dependent: f = sigmoid(w_h.x + b_h), w and b learned (paper); independent: f = sigmoid(b_h), b learned; fixed: "
+     "the "
      "same without learning"},
     {"start", PE_OPTION_REAL, PE_OFFSET(fox_options, start), "0", -100, 100, 0, NULL,
      "start value of b_h with data=dependent; released code: 0, where a new gate halves the past at every token; "
@@ -24,7 +25,8 @@ static const pe_option fox_rows[] = {
     {"deviation", PE_OPTION_REAL, PE_OFFSET(fox_options, deviation), "0.02", 0, 100, 0, NULL,
      "standard deviation of the start values of w (released code: 0.02)"},
     {"time_min", PE_OPTION_REAL, PE_OFFSET(fox_options, time_min), "2", 1e-3, 1e9, 0, NULL,
-     "with data=independent or fixed: tokens after which the first head's past has faded to 1/e; released code leaves it "
+     "with data=independent or fixed: tokens after which the first head's past has faded to 1/e; released code leaves "
+     "it "
      "to its user"},
     {"time_max", PE_OPTION_REAL, PE_OFFSET(fox_options, time_max), "auto", 1e-3, 1e9, 1, NULL,
      "the same for the last head, the others in a geometric row between; auto: the training length"},
@@ -54,13 +56,10 @@ static int fox_params(const void *options, const pe_shape *shape, pe_param *out)
     const fox_options *o = options;
     if (o->data == FOX_FIXED)
         return 0;
-    out[0] = (pe_param){.name = "b",
-                        .rows = 1,
-                        .cols = shape->heads,
-                        .mean = o->data == FOX_DEPENDENT ? o->start : 0,
-                        .per_layer = 1};
-    out[1] = (pe_param){
-        .name = "w", .rows = shape->heads, .cols = shape->width, .deviation = o->deviation, .per_layer = 1};
+    out[0] = (pe_param){
+        .name = "b", .rows = 1, .cols = shape->heads, .mean = o->data == FOX_DEPENDENT ? o->start : 0, .per_layer = 1};
+    out[1] =
+        (pe_param){.name = "w", .rows = shape->heads, .cols = shape->width, .deviation = o->deviation, .per_layer = 1};
     return o->data == FOX_DEPENDENT ? 2 : 1;
 }
 
@@ -202,11 +201,7 @@ static void fox_score_bwd(const pe_context *c, const pe_tile *t, const real *sav
 }
 
 static const char *const fox_examples[] = {
-    "start=5,deviation=0.1",
-    "data=independent",
-    "data=independent,time_min=1,time_max=64",
-    "data=fixed",
-    NULL,
+    "start=5,deviation=0.1", "data=independent", "data=independent,time_min=1,time_max=64", "data=fixed", NULL,
 };
 
 const pe_descriptor pe_encoding_fox = {
@@ -214,16 +209,18 @@ const pe_descriptor pe_encoding_fox = {
     .name = "fox",
     .family = "contextual",
     .title = "Forgetting transformer (FoX)",
-    .source = "Lin et al. 2025, Forgetting Transformer: Softmax Attention with a Forget Gate, eq. 4-8, and the released "
-              "code",
+    .source =
+        "Lin et al. 2025, Forgetting Transformer: Softmax Attention with a Forget Gate, eq. 4-8, and the released "
+        "code",
     .formula = "s_ij += sum over l = j+1 .. i of ln f_l, f_l = sigmoid(w_h.x_l + b_h), x_l the layer's normalised "
                "input. Tokens are counted: positions, and so their fractions, do not enter",
-    .notes = "The key's own gate is not applied, so the diagonal is 0 and the first token's gate does nothing. Constant "
-             "gates exp(-m_h) are ALiBi. x-transformers has it as data-dependent ALiBi, with b from 5 and, without a "
-             "causal mask, a second set of gates for the future; here a causal mask is needed. CABLE (Veisi et al. "
-             "2025) in its released code subtracts softplus(w_h.x_l + b_h) for each token: that is this encoding with w "
-             "and b negated. In a stack, members after it see decayed scores: fox+cope counts decayed gates, cope+fox "
-             "does not.",
+    .notes =
+        "The key's own gate is not applied, so the diagonal is 0 and the first token's gate does nothing. Constant "
+        "gates exp(-m_h) are ALiBi. x-transformers has it as data-dependent ALiBi, with b from 5 and, without a "
+        "causal mask, a second set of gates for the future; here a causal mask is needed. CABLE (Veisi et al. "
+        "2025) in its released code subtracts softplus(w_h.x_l + b_h) for each token: that is this encoding with w "
+        "and b negated. In a stack, members after it see decayed scores: fox+cope counts decayed gates, cope+fox "
+        "does not.",
     .claims = PE_SHIFT_INVARIANT | PE_POSITION_BLIND | PE_ANY_LENGTH,
     .claims_with = fox_claims_with,
     .causal_only = 1,

@@ -158,10 +158,15 @@ unsigned stack_member_claims(const stack_member *m)
     return m->encoding->claims_with ? m->encoding->claims_with(m->options) : m->encoding->claims;
 }
 
+/* A rotation keeps products of q and k shift-invariant, but not q and k themselves, which such a member reads. */
 unsigned stack_claims(const pe_stack *s)
 {
     unsigned claims = ~0u;
-    for (int i = 0; i < s->count; i++)
+    int rotates = 0, reads_heads = 0;
+    for (int i = 0; i < s->count; i++) {
         claims &= stack_member_claims(&s->member[i]);
-    return claims;
+        rotates |= s->member[i].encoding->rotate != NULL;
+        reads_heads |= s->member[i].encoding->reads_heads;
+    }
+    return rotates && reads_heads ? claims & ~(unsigned)PE_SHIFT_INVARIANT : claims;
 }

@@ -1,5 +1,5 @@
-/* txl.c - Transformer-XL relative positions: content and position each have a key of their own and a query bias of their
- * own.
+/* txl.c - Transformer-XL relative positions: content and position each have a key of their own and a query bias of
+ * their own.
  *
  * The position key of a pair is W s(D), s a sinusoid of the distance. No sinusoid is computed per pair: the query is
  * brought before the sinusoid, a = W_h^T (q + v), and a.s(pos_i - pos_j) is taken apart by the addition theorem into
@@ -56,11 +56,8 @@ static int txl_check(const void *options, const pe_shape *shape, char *message, 
 static int txl_params(const void *options, const pe_shape *shape, pe_param *out)
 {
     const txl_options *o = options;
-    out[TXL_R] = (pe_param){.name = "r",
-                            .rows = shape->width,
-                            .cols = txl_features(o, shape),
-                            .deviation = o->deviation,
-                            .per_layer = 1};
+    out[TXL_R] = (pe_param){
+        .name = "r", .rows = shape->width, .cols = txl_features(o, shape), .deviation = o->deviation, .per_layer = 1};
     out[TXL_U] = (pe_param){.name = "u",
                             .rows = shape->heads,
                             .cols = shape->head_dim,
@@ -73,9 +70,9 @@ static int txl_params(const void *options, const pe_shape *shape, pe_param *out)
 
 /* ------------------------------------------------------------------------------------------------ the cache */
 
-/* The table, cos(pos_j theta_p) and sin(pos_j theta_p), lies there twice: by feature, [2*pairs][len], cosines first, each
- * row followed by a gap that keeps the rows off each other's cache lines; and by key, [len][2*pairs]. Then [2*pairs] of
- * clamp. */
+/* The table, cos(pos_j theta_p) and sin(pos_j theta_p), lies there twice: by feature, [2*pairs][len], cosines first,
+ * each row followed by a gap that keeps the rows off each other's cache lines; and by key, [len][2*pairs]. Then
+ * [2*pairs] of clamp. */
 typedef struct txl_table {
     int pairs, features, dim;
     double clamp; /* INFINITY: none */
@@ -195,7 +192,8 @@ static void txl_aim_bwd(const pe_context *c, const txl_table *x, int h, const re
     }
 }
 
-/* b (=) a turned by the position of token i: a.s(x - y) = sum over p of b[p] cos(y theta_p) + b[pairs+p] sin(y theta_p).
+/* b (=) a turned by the position of token i: a.s(x - y) = sum over p of b[p] cos(y theta_p) + b[pairs+p] sin(y
+ * theta_p).
  */
 static void txl_turn(const txl_table *x, int i, const real *restrict a, real *restrict b)
 {
@@ -326,7 +324,8 @@ static void txl_position_bwd(const pe_context *c, const txl_table *x, int h, con
             beyond += side != 0;
         }
         if (beyond < width)
-            txl_add_rows(db, 2 * x->pairs, within, x->by_key + 2 * (size_t)begin * x->pairs, 2 * (size_t)x->pairs, width);
+            txl_add_rows(db, 2 * x->pairs, within, x->by_key + 2 * (size_t)begin * x->pairs, 2 * (size_t)x->pairs,
+                         width);
     }
     txl_turn_bwd(x, i, db, da);
     if (!isinf(x->clamp)) {
@@ -373,16 +372,19 @@ const pe_descriptor pe_encoding_txl = {
     .name = "txl",
     .family = "relative",
     .title = "Transformer-XL relative positions",
-    .source = "Dai et al. 2019, Transformer-XL: Attentive Language Models Beyond a Fixed-Length Context, section 3.3; XLNet "
-              "(Yang et al. 2019) without a causal mask",
-    .formula = "s_ij = scale ((q_i + u_h).k_j + (q_i + v_h).W_h s(D)), D = pos_i - pos_j as it is, fractions too; s(D) = "
-               "sin(D theta_p), p = 0 .. ceil(F/2)-1, then cos(D theta_p), p = 0 .. floor(F/2)-1, theta_p = base^(-2p/F), "
-               "F = width",
-    .notes = "Without a causal mask distances of both signs enter, as in XLNet: computed as they are, not by shifting rows "
-             "of a matrix, which under no mask reads other rows' values. W is per layer. clamp holds |D|: released code of "
-             "Transformer-XL clamps the past, its only side, XLNet both. An odd number of features has one sine more than "
-             "cosines; released code then builds one column too many, or refuses. Training code that draws distances at "
-             "random instead of positions (Ruoss et al.) has no counterpart here: a position map draws positions.",
+    .source =
+        "Dai et al. 2019, Transformer-XL: Attentive Language Models Beyond a Fixed-Length Context, section 3.3; XLNet "
+        "(Yang et al. 2019) without a causal mask",
+    .formula =
+        "s_ij = scale ((q_i + u_h).k_j + (q_i + v_h).W_h s(D)), D = pos_i - pos_j as it is, fractions too; s(D) = "
+        "sin(D theta_p), p = 0 .. ceil(F/2)-1, then cos(D theta_p), p = 0 .. floor(F/2)-1, theta_p = base^(-2p/F), "
+        "F = width",
+    .notes =
+        "Without a causal mask distances of both signs enter, as in XLNet: computed as they are, not by shifting rows "
+        "of a matrix, which under no mask reads other rows' values. W is per layer. clamp holds |D|: released code of "
+        "Transformer-XL clamps the past, its only side, XLNet both. An odd number of features has one sine more than "
+        "cosines; released code then builds one column too many, or refuses. Training code that draws distances at "
+        "random instead of positions (Ruoss et al.) has no counterpart here: a position map draws positions.",
     .claims = PE_SHIFT_INVARIANT | PE_ANY_LENGTH,
     .reads_heads = 1,
     .options = txl_rows,

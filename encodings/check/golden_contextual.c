@@ -18,8 +18,8 @@ static real *contextual_scatter_pairs(golden_case *c, const golden_array *from, 
     return to;
 }
 
-/* What cope's score hook adds to these scores, [heads][len][len]. table NULL: its row n is (n, 0 ..), so that with a q of
- * (1, 0 ..) the term is the position itself. */
+/* What cope's score hook adds to these scores, [heads][len][len]. table NULL: its row n is (n, 0 ..), so that with a q
+ * of (1, 0 ..) the term is the position itself. */
 static real *contextual_cope_term(golden_case *c, int positions, int heads, int dim, int len, const real *q,
                                   const real *scores, const golden_array *table)
 {
@@ -38,9 +38,7 @@ static real *contextual_cope_term(golden_case *c, int positions, int heads, int 
         const pe_descriptor *d = stack.member[0].encoding;
         const refhost_param *rows = refhost_param_at(h, 0);
         for (size_t i = 0; i < rows->count; i++)
-            rows->theta[i] = table                  ? (real)table->data[i]
-                             : i % (size_t)dim == 0 ? (real)(i / (size_t)dim)
-                                                    : 0;
+            rows->theta[i] = table ? (real)table->data[i] : i % (size_t)dim == 0 ? (real)(i / (size_t)dim) : 0;
         const pe_context *context = refhost_context(h, 0, 0, 0);
         d->sizes(context, len, len, &sizes);
         real *save = golden_memory(c, sizes.save_reals, sizeof *save);
@@ -159,8 +157,8 @@ static void contextual_cope_attention(golden_case *c)
     if (golden_place_last(c, q->shape[1], k->shape[1], &t) < 0)
         return;
     pe_shape shape = golden_shape(heads, dim, golden_number(c, "causal", 1) != 0);
-    snprintf(text, sizeof text, "cope(positions=%d,scaled=%s)",
-             golden_whole_or(c, "n_pos", table->shape[0]), before ? "true" : "false");
+    snprintf(text, sizeof text, "cope(positions=%d,scaled=%s)", golden_whole_or(c, "n_pos", table->shape[0]),
+             before ? "true" : "false");
     if (golden_stack(c, text, &shape, &stack) < 0)
         return;
     contextual_run_cope(c, &stack, &shape, &t, q, k);

@@ -257,9 +257,8 @@ static void relative_rel_shift(golden_case *c)
     }
     size_t pairs = (size_t)queries * (size_t)keys;
     unsigned char *visible = golden_memory(c, pairs, 1);
-    double *distance = golden_place_last(c, queries, keys, &t) == 0 && visible
-                           ? relative_txl_distance(c, &t, causal, visible)
-                           : NULL;
+    double *distance =
+        golden_place_last(c, queries, keys, &t) == 0 && visible ? relative_txl_distance(c, &t, causal, visible) : NULL;
     double *valid = golden_memory(c, pairs, sizeof *valid), *y = golden_memory(c, pairs, sizeof *y);
     unsigned char *hidden = golden_memory(c, pairs, 1);
     if (!distance || !valid || !y || !hidden)

@@ -322,3 +322,39 @@ const pe_descriptor specimen_echo = {
     .value = echo_value,
     .value_bwd = echo_value_bwd,
 };
+
+/* ------------------------------------------------------------------------------------------------ blinkers */
+
+static int blinkers_params(const void *options, const pe_shape *shape, pe_param *out)
+{
+    (void)options;
+    (void)shape;
+    out[0] = (pe_param){.name = "slope", .rows = 1, .cols = 1, .mean = 0.5, .deviation = 0.1};
+    return 1;
+}
+
+static void blinkers_bias(const pe_context *c, const pe_tile *t, real *s)
+{
+    for (int h = 0; h < c->shape->heads; h++)
+        for (int r = 0; r < t->rows; r++)
+            for (int j = 0; j < specimen_visible(c, t, r); j++) {
+                real distance = specimen_distance(c, t, r, j);
+                s[h * t->plane + r * t->stride + j] += distance > (real)4.6 ? -INFINITY : -c->theta[0][0] * distance;
+            }
+}
+
+static void blinkers_bias_bwd(const pe_context *c, const pe_tile *t, const real *ds)
+{
+    for (int h = 0; h < c->shape->heads; h++)
+        for (int r = 0; r < t->rows; r++)
+            for (int j = 0; j < specimen_visible(c, t, r); j++) {
+                real distance = specimen_distance(c, t, r, j);
+                c->dtheta[0][0] -= distance > (real)4.6 ? 0 : ds[h * t->plane + r * t->stride + j] * distance;
+            }
+}
+
+const pe_descriptor specimen_blinkers = {
+    SPECIMEN_HEAD("blinkers", "window"), .claims = PE_SHIFT_INVARIANT | PE_ANY_LENGTH,
+    .params = blinkers_params,           .bias = blinkers_bias,
+    .bias_bwd = blinkers_bias_bwd,
+};

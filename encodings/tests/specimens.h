@@ -6,6 +6,7 @@
  *   forget    gate       s_ij += sum_{j<l<=i} ln sigmoid(w.x_l)    gate, causal only
  *   mixing    bias,score s_ij += a_h bias_ij on top of the bias    reads_bias
  *   lifted    embed      x_t += sin(pos_t / 5)                     nothing to learn
+ *   blinkers  bias       -INFINITY where |d| > 4.6, else -slope |d|
  *   echo      value      o_ic += sum_j p_ij w_c cos(d)
  */
 #ifndef SPECIMENS_H
@@ -14,6 +15,6 @@
 #include "pe.h"
 
 extern const pe_descriptor specimen_slope, specimen_keyed, specimen_turning, specimen_forget, specimen_mixing,
-    specimen_lifted, specimen_echo;
+    specimen_lifted, specimen_echo, specimen_blinkers;
 
 #endif
