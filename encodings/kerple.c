@@ -33,6 +33,11 @@ static const pe_option kerple_rows[] = {
     {0},
 };
 
+static int kerple_is_exponent(const kerple_options *o, int param)
+{
+    return o->kind != KERPLE_LOG && (param == KERPLE_P || param == KERPLE_WEIGHT_P);
+}
+
 static int kerple_params(const void *options, const pe_shape *shape, pe_param *out)
 {
     static const char *const names[] = {"p", "a", "weight_p", "weight_a"};
@@ -40,14 +45,16 @@ static int kerple_params(const void *options, const pe_shape *shape, pe_param *o
     int count = o->kind == KERPLE_COMPOSITE ? 4 : 2;
     for (int i = 0; i < count; i++) {
         double middle = i == KERPLE_P || i == KERPLE_WEIGHT_P ? 1 : 0.5; /* of U(0,2) and U(0,1) */
-        int ones = o->start == KERPLE_ONES;
+        int ones = o->start == KERPLE_ONES, exponent = kerple_is_exponent(o, i);
         out[i] = (pe_param){.name = names[i],
                             .rows = 1,
                             .cols = shape->heads,
                             .mean = ones ? 1 : middle,
                             .deviation = ones ? 0 : middle,
                             .init = PE_INIT_UNIFORM,
-                            .per_layer = !o->shared};
+                            .per_layer = !o->shared,
+                            .least = o->eps,
+                            .most = exponent ? 2 : INFINITY};
     }
     return count;
 }
@@ -57,8 +64,7 @@ static double kerple_read(const pe_context *c, int param, int h)
 {
     const kerple_options *o = c->options;
     double value = fmax((double)c->theta[param][h], o->eps);
-    int exponent = o->kind != KERPLE_LOG && (param == KERPLE_P || param == KERPLE_WEIGHT_P);
-    return exponent ? fmin(value, 2) : value;
+    return kerple_is_exponent(o, param) ? fmin(value, 2) : value;
 }
 
 static double kerple_factor(const pe_context *c, const pe_tile *t)

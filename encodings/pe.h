@@ -108,6 +108,9 @@ typedef struct pe_param {
     pe_init init;
     int per_layer;             /* 1: each layer has its own; 0: one, shared by all layers */
     int per_position;          /* 1: a row belongs to one position; not met in training, it stays as it was */
+    /* least < most: values beyond are read as the nearer bound, and gradients pass as if they were not (straight through):
+     * differences can be taken between the bounds only. Both 0: there are none. */
+    double least, most;
 } pe_param;
 
 enum { PE_PARAMS_MAX = 8 };

@@ -64,6 +64,8 @@ static size_t model_encoding_param(model *m, const attention_member *owner, cons
     size_t offset = model_add(m, name, p->rows, p->cols, p->mean, p->deviation, 0);
     model_param *made = &m->params[m->params_count - 1];
     made->init = p->init;
+    made->least = p->least;
+    made->most = p->most;
     made->owner = owner;
     made->owner_layer = p->per_layer ? layer : -1;
     made->owner_index = index;

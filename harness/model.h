@@ -26,6 +26,7 @@ typedef struct model_param {
     int rows, cols;           /* length = rows * cols; 1 row: a vector */
     double mean, deviation;
     pe_init init;
+    double least, most;       /* an encoding's: as in pe_param */
     int matrix;               /* 1: weight matrix of a linear map */
     const attention_member *owner; /* the encoding that it belongs to; NULL: the network's own */
     int owner_layer, owner_index;  /* layer (-1: shared) and index in the owner's params */

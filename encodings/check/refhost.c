@@ -346,6 +346,9 @@ void refhost_init(refhost *h, uint64_t seed)
     }
 }
 
+/* How far inside its bounds a parameter stays, so that a difference can be taken. */
+#define REFHOST_INSIDE 0.01
+
 void refhost_disturb(refhost *h, uint64_t seed)
 {
     for (int i = 0; i < h->param_count; i++) {
@@ -353,7 +356,10 @@ void refhost_disturb(refhost *h, uint64_t seed)
         dice d = refhost_dice(p, seed ^ UINT64_C(0xd157));
         for (size_t j = 0; j < p->count; j++) {
             double draw = dice_symmetric(&d), value = (double)p->theta[j];
-            p->theta[j] = (real)(p->about.mean == 0 ? value + 0.3 * draw : value * (1 + 0.2 * draw));
+            value = p->about.mean == 0 ? value + 0.3 * draw : value * (1 + 0.2 * draw);
+            if (p->about.least < p->about.most)
+                value = fmin(fmax(value, p->about.least + REFHOST_INSIDE), p->about.most - REFHOST_INSIDE);
+            p->theta[j] = (real)value;
         }
     }
 }

@@ -106,9 +106,9 @@ static double pairs_difference(pairs *p, real *value, double step)
     for (int i = 0; i < 2; i++) {
         double h = i == 0 ? step : step / 2;
         *value = start + h;
-        double above = trial_loss(&p->t);
+        double above = trial_loss(&p->t, NULL);
         *value = start - h;
-        slope[i] = (above - trial_loss(&p->t)) / (2 * h);
+        slope[i] = (above - trial_loss(&p->t, NULL)) / (2 * h);
     }
     *value = start;
     return (4 * slope[1] - slope[0]) / 3;

@@ -25,6 +25,21 @@ typedef struct fixture {
     batch batch;
 } fixture;
 
+/* Moves every parameter away from where it starts, within its bounds. */
+static inline void fixture_disturb(fixture *f)
+{
+    rng r = rng_stream(11, RNG_TEST, 0, 0);
+    for (int p = 0; p < f->model.params_count; p++) {
+        const model_param *param = &f->model.params[p];
+        for (size_t i = 0; i < model_param_length(param); i++) {
+            double value = (double)f->model.value[param->offset + i] + 0.3 * (2 * rng_uniform(&r) - 1);
+            if (param->least < param->most)
+                value = fmin(fmax(value, param->least + 0.01), param->most - 0.01);
+            f->model.value[param->offset + i] = (real)value;
+        }
+    }
+}
+
 /* settings: "model.norm=rms model.tied_head=true", separated by spaces. Every parameter is moved away from where it starts,
  * so that nothing is 0 or 1 by accident. */
 static inline void fixture_open(fixture *f, const char *encoding, const char *settings, int max_len, int training)
@@ -54,9 +69,7 @@ static inline void fixture_open(fixture *f, const char *encoding, const char *se
     cr_assert_eq(workspace_create(&f->work, &f->memory, &f->model, NULL, NULL, FIXTURE_SEQUENCES, FIXTURE_TOKENS, max_len,
                                   training, &e), 0, "%s", e.message);
     model_init(&f->model, 7);
-    rng r = rng_stream(11, RNG_TEST, 0, 0);
-    for (size_t i = 0; i < f->model.length; i++)
-        f->model.value[i] += (real)(0.3 * (2 * rng_uniform(&r) - 1));
+    fixture_disturb(f);
 }
 
 static inline void fixture_close(fixture *f)
