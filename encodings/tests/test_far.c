@@ -87,8 +87,10 @@ Test(rotary, turns_along_time_not_along_heads)
 /* A16: the layouts are one map up to a permutation of dimensions, for every kind and scaling. */
 Test(rotary, layouts_differ_by_a_permutation)
 {
-    static const char *const kinds[] = {"rope(layout=%s,scaling=yarn)", "rope(layout=%s,frequencies=learned,keep=0.5)",
-                                        "xpos(layout=%s)", "rerope(layout=%s,window=2,leak=0.5)"};
+    static const char *const kinds[][2] = {{"rope", "scaling=yarn"},
+                                           {"rope", "frequencies=learned,keep=0.5"},
+                                           {"xpos", "scale_base=16"},
+                                           {"rerope", "window=2,leak=0.5"}};
     enum { LEN = 9, DIM = 8 };
     real apart[LEN * DIM], paired[LEN * DIM];
     double s[2][LEN * LEN];
@@ -97,8 +99,8 @@ Test(rotary, layouts_differ_by_a_permutation)
         apart[i / DIM * DIM + (i % 2) * (DIM / 2) + i % DIM / 2] = paired[i];
     for (int n = 0; n < 4; n++) {
         char text[2][96];
-        snprintf(text[0], sizeof text[0], kinds[n], "half");
-        snprintf(text[1], sizeof text[1], kinds[n], "interleaved");
+        snprintf(text[0], sizeof text[0], "%s(layout=half,%s)", kinds[n][0], kinds[n][1]);
+        snprintf(text[1], sizeof text[1], "%s(layout=interleaved,%s)", kinds[n][0], kinds[n][1]);
         rotary_scores(text[0], rig_shape(1, DIM, 64, 1), NULL, LEN, 0, apart, apart, s[0]);
         rotary_scores(text[1], rig_shape(1, DIM, 64, 1), NULL, LEN, 0, paired, paired, s[1]);
         for (int i = 0; i < LEN; i++)
