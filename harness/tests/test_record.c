@@ -100,6 +100,7 @@ static const char expected_record[] =
     "      \"tokens\": 65536,\n"
     "      \"stride\": 0,\n"
     "      \"map\": \"\",\n"
+    "      \"encoding_options\": \"\",\n"
     "      \"fit\": 0.99\n"
     "    }\n"
     "  },\n"
