@@ -42,7 +42,7 @@ static const pe_option rope_rows[] = {
     {"original", PE_OPTION_INT, PE_OFFSET(rope_options, original), "auto", 1, 1e9, 1, NULL,
      "L, the length that the frequencies were made for; auto: that of the longest training sequence"},
     {"alpha", PE_OPTION_REAL, PE_OFFSET(rope_options, alpha), "8", 0.001, 1e6, 0, NULL,
-     "ntk: base becomes base * alpha^(d/(d-2)); to be set above the real ratio of lengths"},
+     "ntk: base becomes base * alpha^(d/(d-2)); to be set above the real ratio of lengths, hence 8 beside factor's 4"},
     {"ramp", PE_OPTION_CHOICE, PE_OFFSET(rope_options, ramp), "by_index", 0, 0, 0,
      "by_index|by_wavelength|by_index_ggml",
      "yarn: in the pair's index (released code), in its turns within L (paper), or as ggml does where limits cross"},

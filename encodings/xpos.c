@@ -143,7 +143,7 @@ const pe_descriptor pe_encoding_xpos = {
     .name = "xpos",
     .family = "rotary",
     .title = "Extrapolatable rotary position embedding (xPos)",
-    .source = "Sun et al. 2023, A Length-Extrapolatable Transformer, section 3.2, and torchscale (gamma, scale_base)",
+    .source = "Sun et al. 2023, A Length-Extrapolatable Transformer, and torchscale, xpos_relative_position",
     .formula = "RoPE's rotation, and pair p of q times zeta_p^(pos/scale_base), of k times zeta_p^(-pos/scale_base), "
                "zeta_p = (2p/d + gamma) / (1 + gamma): the pair's part of q.k decays by zeta_p^(distance/scale_base). "
                "Fractions of positions turn and decay by fractions",

@@ -285,6 +285,28 @@ Test(pope, large_numbers_neither_overflow_nor_vanish_in_nan)
     }
 }
 
+/* Magnitudes and their derivatives, relative to themselves: small ones too. */
+Test(pope, magnitudes_are_softplus_everywhere)
+{
+    enum { DIM = 2000 };
+    static real u[2 * DIM], du[2 * DIM];
+    const double zero = 0, margin = sizeof(real) == sizeof(double) ? 1e-14 : 5e-7;
+    for (int i = 0; i < DIM; i++) {
+        u[i] = (real)(-60 + 0.06 * i);
+        du[i] = 1;
+    }
+    rig g;
+    rig_open(&g, "pope(bias=false)", rig_shape(1, DIM, 64, 1), &zero, 1);
+    g.d->rotate(&g.c, PE_QUERY, u, 2 * DIM, 2 * DIM);
+    g.d->rotate_bwd(&g.c, PE_QUERY, u, du, 2 * DIM, 2 * DIM);
+    rig_close(&g);
+    for (int i = 0; i < DIM; i++) {
+        double x = (double)(real)(-60 + 0.06 * i), m = fmax(x, 0) + log1p(exp(-fabs(x)));
+        rig_near(u[i], m, margin * m, "softplus");
+        rig_near(du[i], -expm1(-m), margin * -expm1(-m), "derivative");
+    }
+}
+
 Test(pope, refuses_who_reads_heads)
 {
     char message[512];
