@@ -158,15 +158,15 @@ unsigned stack_member_claims(const stack_member *m)
     return m->encoding->claims_with ? m->encoding->claims_with(m->options) : m->encoding->claims;
 }
 
-/* A rotation keeps products of q and k shift-invariant, but not q and k themselves, which such a member reads. */
+/* A rotation keeps products of q and k shift-invariant, but not q and k themselves, which another member may read. */
 unsigned stack_claims(const pe_stack *s)
 {
     unsigned claims = ~0u;
-    int rotates = 0, reads_heads = 0;
     for (int i = 0; i < s->count; i++) {
         claims &= stack_member_claims(&s->member[i]);
-        rotates |= s->member[i].encoding->rotate != NULL;
-        reads_heads |= s->member[i].encoding->reads_heads;
+        for (int k = 0; k < s->count; k++)
+            if (k != i && s->member[i].encoding->rotate && s->member[k].encoding->reads_heads)
+                claims &= ~(unsigned)PE_SHIFT_INVARIANT;
     }
-    return rotates && reads_heads ? claims & ~(unsigned)PE_SHIFT_INVARIANT : claims;
+    return claims;
 }

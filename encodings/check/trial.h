@@ -86,7 +86,7 @@ ptrdiff_t trial_first_not_finite(const trial_result *r);
 /* What a rounding may cost in this precision when sums run in another order. */
 static inline double trial_rounding(void)
 {
-    return sizeof(real) == sizeof(double) ? 1e-12 : 1e-4;
+    return sizeof(real) == sizeof(double) ? 1e-12 : 2e-5;
 }
 
 #endif
