@@ -29,21 +29,24 @@ static double gradient_difference(trial *t, real *value, double step, double *no
     return (4 * slope[1] - slope[0]) / 3;
 }
 
+/* Relative; where it is too large, what the noise explains is taken off. */
 static double gradient_error(double hook, double difference, double noise)
 {
-    double gap = fmax(fabs(hook - difference) - noise, 0);
-    double relative = gap / fmax(fmax(fabs(hook), fabs(difference)), GRADIENT_FLOOR);
-    return isnan(hook) || isnan(difference) ? INFINITY : relative;
+    double gap = fabs(hook - difference), size = fmax(fmax(fabs(hook), fabs(difference)), GRADIENT_FLOOR);
+    if (isnan(gap))
+        return INFINITY;
+    return gap / size <= GRADIENT_TOLERANCE ? gap / size : fmax(gap - noise, 0) / size;
 }
 
 /* One derivative. A step that straddles a kink (the bend of a ReLU, an interpolation's knot) gives a wrong difference,
- * so a disagreement is looked at again with smaller steps; a wrong hook is wrong at every step. */
+ * so a disagreement is looked at again with smaller steps; a wrong hook is wrong at every step. Kinks are dense where a
+ * network reads a large bias: there the smallest step is needed. */
 static void gradient_compare(trial *t, real *value, double hook, const char *name, size_t at, size_t cols,
                              const trial_case *c, gradient_report *out)
 {
-    static const double steps[] = {1e-3, 1e-4, 1e-5};
+    static const double steps[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
     double difference = 0, relative = INFINITY;
-    for (int i = 0; i < 3 && relative > GRADIENT_TOLERANCE; i++) {
+    for (int i = 0; i < 5 && relative > GRADIENT_TOLERANCE; i++) {
         double noise, d = gradient_difference(t, value, steps[i], &noise), found = gradient_error(hook, d, noise);
         if (i == 0 || found < relative) {
             difference = d;
