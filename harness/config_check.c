@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "options.h"
+#include "regime.h"
 #include "task.h"
 
 enum { LENGTH_MAX = 1 << 24, CANONICAL_MAX = 8192 };
@@ -249,12 +250,12 @@ static int check_shortest(run_config *c, task_kind kind, int longest, error *e)
         return 0;
     }
     int refused = 0, taken = c->train.len;
-    if (task_check(c->task, taken, longest, e) < 0)
+    if (task_check(c->task, config_regime(c), taken, longest, e) < 0)
         return -1;
     while (taken - refused > 1) {
         int middle = refused + (taken - refused) / 2;
         error ignored = ERROR_INIT;
-        if (task_check(c->task, middle, longest, &ignored) < 0)
+        if (task_check(c->task, config_regime(c), middle, longest, &ignored) < 0)
             refused = middle;
         else
             taken = middle;
@@ -389,18 +390,13 @@ static int check_task(run_config *c, const registry *r, const length_bin *bins, 
 {
     int longest = bins[count - 1].max_len > c->train.len ? bins[count - 1].max_len : c->train.len;
     *row = "task";
-    task *t = task_parse(c->task, c->train.len, longest, e);
+    task *t = task_parse(c->task, config_regime(c), c->train.len, longest, e);
     if (!t)
         return -1;
-    int result = 0;
-    if (task_of(t)->causal_only && !c->model.causal)
-        result = error_set(e, ERROR_USAGE, "%s has no meaning in a bidirectional network (model.causal is false)",
-                           task_of(t)->name);
-    if (result == 0)
-        result = check_shortest(c, task_of(t)->kind, longest, e);
+    int result = check_shortest(c, task_of(t)->kind, longest, e);
     if (result == 0) {
         int shortest = bins[0].min_len < c->train.min_len ? bins[0].min_len : c->train.min_len;
-        result = task_check(c->task, shortest, longest, e);
+        result = task_check(c->task, config_regime(c), shortest, longest, e);
     }
     if (result == 0 && task_of(t)->kind == TASK_LANGUAGE)
         result = check_language_lengths(c, bins, count, row, e);

@@ -6,6 +6,7 @@
 
 #include "evaluate.h"
 #include "gemm.h"
+#include "regime.h"
 #include "stopwatch.h"
 #include "train.h"
 #include "vmath.h"
@@ -62,7 +63,7 @@ static int session_open(run_session *s, const run_config *c, const registry *r, 
     if (session_lengths(c, &longest, e) < 0 || layered_parse(r, c->encoding, &s->stacks, e) < 0 ||
         config_eval_stacks(c, r, &s->eval_stacks, e) < 0)
         return -1;
-    s->task = task_open(c->task, c->train.min_len < longest ? c->train.min_len : longest, longest, e);
+    s->task = task_open(c->task, config_regime(c), c->train.min_len < longest ? c->train.min_len : longest, longest, e);
     if (!s->task)
         return -1;
     int train_tokens = task_tokens(s->task, c->train.len);

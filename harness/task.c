@@ -9,6 +9,7 @@
 
 #include "options.h"
 #include "scan.h"
+#include "task_inside.h"
 
 enum { TASK_NAME_MAX = 64, TASK_SHOWN_MAX = 80, TASK_LEN_MAX = 1 << 24 };
 
@@ -16,13 +17,6 @@ enum { TASK_NAME_MAX = 64, TASK_SHOWN_MAX = 80, TASK_LEN_MAX = 1 << 24 };
  * training moves on to another kind now and then. Held-out streams keep theirs to the end: there the distribution
  * counts more than one shared instance, which is reported. */
 enum { TASK_TRIES = 256, TASK_TRIES_OF_KIND = 8 };
-
-struct task {
-    const task_descriptor *descriptor;
-    void *options;
-    void *state; /* NULL when the task has none or was parsed only */
-    int min_len, max_len;
-};
 
 #define TASK(name) extern const task_descriptor task_descriptor_##name;
 #include "task_list.h"
@@ -101,6 +95,10 @@ static int task_check_lengths(const task *t, error *e)
     if (t->min_len < 1 || t->max_len < t->min_len || t->max_len > TASK_LEN_MAX)
         return error_set(e, ERROR_USAGE, "%s: lengths %d to %d (wanted: 1 <= shortest <= longest <= %d)", d->name,
                          t->min_len, t->max_len, TASK_LEN_MAX);
+    if (d->causal_only && t->regime == TASK_ENCODER)
+        return error_set(e, ERROR_USAGE, "%s has no meaning in a bidirectional network (model.causal is false)", d->name);
+    if (d->bidirectional_only && t->regime == TASK_DECODER)
+        return error_set(e, ERROR_USAGE, "%s has no meaning in a causal network (set model.causal to false)", d->name);
     if (d->check && d->check(t->options, t->min_len, t->max_len, message, sizeof message) < 0)
         return error_set(e, ERROR_USAGE, "%s: %s", d->name, message);
     return 0;
@@ -130,11 +128,12 @@ static task *task_read(const char *text, error *e)
     return NULL;
 }
 
-task *task_parse(const char *text, int min_len, int max_len, error *e)
+task *task_parse(const char *text, task_regime regime, int min_len, int max_len, error *e)
 {
     task *t = task_read(text, e);
     if (!t)
         return NULL;
+    t->regime = regime;
     t->min_len = min_len;
     t->max_len = max_len;
     if (task_check_lengths(t, e) == 0)
@@ -143,18 +142,18 @@ task *task_parse(const char *text, int min_len, int max_len, error *e)
     return NULL;
 }
 
-task *task_open(const char *text, int min_len, int max_len, error *e)
+task *task_open(const char *text, task_regime regime, int min_len, int max_len, error *e)
 {
-    task *t = task_parse(text, min_len, max_len, e);
+    task *t = task_parse(text, regime, min_len, max_len, e);
     if (!t || !t->descriptor->state_new || t->descriptor->state_new(t->options, max_len, &t->state, e) == 0)
         return t;
     task_free(t);
     return NULL;
 }
 
-int task_check(const char *text, int min_len, int max_len, error *e)
+int task_check(const char *text, task_regime regime, int min_len, int max_len, error *e)
 {
-    task *t = task_parse(text, min_len, max_len, e);
+    task *t = task_parse(text, regime, min_len, max_len, e);
     task_free(t);
     return t ? 0 : -1;
 }
@@ -181,6 +180,7 @@ void task_free(task *t)
         return;
     if (t->state)
         t->descriptor->state_free(t->state);
+    task_chance_forget(t->chances);
     free(t->options);
     free(t);
 }
@@ -197,29 +197,29 @@ const void *task_options(const task *t)
     return t->options;
 }
 
+task_regime task_regime_of(const task *t)
+{
+    return t->regime;
+}
+
+int task_symbols(const task *t)
+{
+    return t->descriptor->pair ? t->descriptor->symbols(t->options, t->max_len) : 0;
+}
+
 int task_vocab(const task *t)
 {
-    return t->descriptor->vocab(t->options, t->max_len);
+    return t->descriptor->pair ? task_symbols(t) + TASK_FRAME_TOKENS : t->descriptor->vocab(t->options, t->max_len);
 }
 
 int task_tokens(const task *t, int len)
 {
-    return t->descriptor->tokens(t->options, len);
+    return t->descriptor->pair ? task_frame_tokens(t, len) : t->descriptor->tokens(t->options, len);
 }
 
 double task_farthest(const task *t, int len)
 {
     return t->descriptor->proposes_positions ? t->descriptor->farthest(t->options, len) : task_tokens(t, len) - 1;
-}
-
-double task_chance_token(const task *t, int len)
-{
-    return t->descriptor->chance_token(t->options, t->state, len);
-}
-
-double task_chance_exact(const task *t, int len)
-{
-    return t->descriptor->chance_exact ? t->descriptor->chance_exact(t->options, t->state, len) : NAN;
 }
 
 const char *task_digest(const task *t)
@@ -259,7 +259,7 @@ typedef struct task_dice {
 static task_stream task_try(const task *t, task_dice *dice, int next_kind, int len, task_sample *out)
 {
     rng kind = dice->kind;
-    t->descriptor->sample(t->options, t->state, &kind, &dice->rest, len, out);
+    task_sample_any(t, &kind, &dice->rest, len, out);
     if (next_kind)
         dice->kind = kind;
     return task_side(out->input, out->count);

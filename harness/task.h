@@ -28,6 +28,25 @@ typedef struct task_sample {
 
 typedef enum task_stream { TASK_TRAIN, TASK_VALIDATION, TASK_TEST } task_stream;
 
+/* An instance of a task that asks for an answer, without the frame around it. prompt[] and answer[] have room for the
+ * largest lengths of the task's `sizes`. */
+typedef struct task_pair {
+    int prompt_len, answer_len;               /* (=) at least 1 each */
+    int *prompt, *answer;                     /* symbols, 0 .. symbols-1 (=) */
+    double *prompt_position, *answer_position; /* proposals, >= 0 (=); NULL: the caller wants none */
+    double separator_position;                /* of SEP (=); 0 on entry. BOS stands at 0 */
+} task_pair;
+
+/* How a network meets a pair. The regime follows from the network's mask.
+ *
+ *   decoder (causal)         BOS x SEP y         scored: y and EOS, from SEP on; teacher-forced
+ *   encoder (bidirectional)  x slot slot ..      scored: y at the slots, as many as the longest answer has symbols; not
+ *                                                autoregressive (Deletang et al. 2023, Ruoss et al. 2023)
+ *
+ * Where answers of one length differ in length (`answer_varies`), the encoder has one slot more: y is followed by EOS, and
+ * what comes after it is not scored. Symbols come first, then BOS = symbols, SEP = slot = symbols+1, EOS = symbols+2. */
+typedef enum task_regime { TASK_DECODER, TASK_ENCODER } task_regime;
+
 /* An opened task: parsed options and whatever the file keeps (a corpus). Shared read-only by all who sample. */
 typedef struct task task;
 
@@ -42,6 +61,7 @@ typedef struct task_descriptor {
     const char *notes;
     task_kind kind;
     int causal_only;         /* 1: has no meaning in a bidirectional network: it would see the answer in the input */
+    int bidirectional_only;  /* 1: has no meaning in a causal network: what is asked for depends on what follows */
     int proposes_positions;  /* 1: sample writes out->position when that is not NULL; 0: task_draw does, 0, 1, 2 ... */
     const char *positions;   /* in words, what it proposes; with proposes_positions only */
     const pe_option *options;
@@ -50,13 +70,15 @@ typedef struct task_descriptor {
     /* Optional. Refuses options and lengths (1 <= min_len <= max_len) that do not fit. 0, or -1 with one sentence in
      * message. */
     int (*check)(const void *options, int min_len, int max_len, char *message, size_t size);
+    /* Tasks with `pair` leave these two NULL: they follow from `symbols`, `sizes` and the regime. */
     int (*vocab)(const void *options, int max_len);
     int (*tokens)(const void *options, int len);
     /* With proposes_positions: the largest position that sample proposes for this length. */
     double (*farthest)(const void *options, int len);
     /* Expected token accuracy and exact match of the best fixed guess, which knows the length and ignores the input, in
      * [0,1]. NAN where a file would have to be read: state is NULL in a task that was parsed only. Language tasks have
-     * no exact match: NULL. */
+     * no exact match: NULL. With `pair`: over the symbols of the answer, and EOS only with answer_varies (the frame's own
+     * EOS is accounted for elsewhere); either may be NULL, and is then estimated from draws. */
     double (*chance_token)(const void *options, const void *state, int len);
     double (*chance_exact)(const void *options, const void *state, int len);
 
@@ -64,7 +86,14 @@ typedef struct task_descriptor {
     int (*state_new)(const void *options, int max_len, void **state, error *e);
     void (*state_free)(void *state);
 
-    /* Answer tasks: one instance of exactly this length (=). All randomness comes from the two generators. A task whose
+    /* Answer tasks of the form prompt, answer: how many symbols there are, the largest number of them in a prompt and in
+     * an answer of this length, and one instance (=). Randomness as in `sample`. */
+    int (*symbols)(const void *options, int max_len);
+    void (*sizes)(const void *options, int len, int *prompt, int *answer);
+    int answer_varies;       /* 1: answers to prompts of one length differ in length */
+    void (*pair)(const void *options, const void *state, rng *kind, rng *rest, int len, task_pair *out);
+
+    /* Other answer tasks: one instance of exactly this length (=). All randomness comes from the two generators. A task whose
      * instances are not equally likely takes from `kind` what weighs them (how many zeros) and from `rest` everything
      * else (where they stand): a draw on the wrong side is repeated with the same kind, so that the split does not bend
      * the distribution. Without this, 000..0 would be a third of the test items at one length and absent at another. */
@@ -82,19 +111,8 @@ typedef struct task_descriptor {
 
 enum { TASK_SYMBOLS_MAX = 32768 }; /* of an alphabet that task_distinct draws from */
 
-/* Tokens that frame an answer; by custom they follow the symbols. */
-typedef struct task_frame {
-    int bos, sep, eos;
-} task_frame;
-
-/* Completes "BOS x SEP y EOS" when x stands in input[1 .. prompt_len] and y from input[prompt_len+2] on: writes BOS and
- * SEP, count, targets and answer_begin. y and EOS are scored, answer_len + 1 targets, of which SEP predicts the first.
- * EOS is a target only, so the sequence is prompt_len + answer_len + 2 tokens. */
-void task_complete(task_frame frame, int prompt_len, int answer_len, task_sample *out);
-
-/* Positions for "BOS x SEP x" where the answer copies the prompt: the i-th symbol of either, from 1, stands at i, BOS and
- * SEP at 0. Does nothing when out->position is NULL. */
-void task_couple_copy(int prompt_len, task_sample *out);
+/* Proposals for an answer that copies the prompt: the i-th symbol of either, from 1, stands at i, SEP at 0. */
+void task_couple_copy(task_pair *out);
 
 /* out[0 .. k-1] = k different values of first .. first+n-1 in random order, each ordered choice equally likely.
  * 0 <= k <= n <= TASK_SYMBOLS_MAX. */
@@ -109,21 +127,26 @@ int task_count(void);
 const task_descriptor *task_at(int i);
 
 /* "mqar(pairs=8)" -> an opened task. ERROR_USAGE for the text, ERROR_ENVIRONMENT for files. The caller frees it. */
-task *task_open(const char *text, int min_len, int max_len, error *e);
+task *task_open(const char *text, task_regime regime, int min_len, int max_len, error *e);
 /* Parses and checks only: no file is read. */
-int task_check(const char *text, int min_len, int max_len, error *e);
+int task_check(const char *text, task_regime regime, int min_len, int max_len, error *e);
 /* As task_open, but reads no file: for questions about lengths, vocabulary and options before a run. task_draw and
  * task_text are not for it. The caller frees it with task_free. */
-task *task_parse(const char *text, int min_len, int max_len, error *e);
+task *task_parse(const char *text, task_regime regime, int min_len, int max_len, error *e);
 /* The one canonical text of it. */
 int task_canonical(const char *text, char *out, size_t size, error *e);
 void task_free(task *t);
 
 const task_descriptor *task_of(const task *t);
 const void *task_options(const task *t);
+task_regime task_regime_of(const task *t);
 int task_vocab(const task *t);
-int task_tokens(const task *t, int len);
+int task_tokens(const task *t, int len);                      /* at most, of a sequence of this length */
+int task_symbols(const task *t);                              /* of a task of pairs; 0: it has no frame */
 double task_farthest(const task *t, int len);                 /* largest position that is proposed, or tokens - 1 */
+/* Of the best fixed guess. Where the task has no formula, estimated once for each length from TASK_CHANCE_DRAWS draws, half of
+ * which choose the guess and half of which score it. */
+enum { TASK_CHANCE_DRAWS = 8192 };
 double task_chance_token(const task *t, int len);
 double task_chance_exact(const task *t, int len);
 const char *task_digest(const task *t);                       /* NULL: nothing was read */

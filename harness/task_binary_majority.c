@@ -16,25 +16,24 @@
 
 #include "task.h"
 
-enum { BINARY_MAJORITY_BOS = 2, BINARY_MAJORITY_SEP, BINARY_MAJORITY_EOS, BINARY_MAJORITY_VOCAB };
-
-static int binary_majority_vocab(const void *options, int max_len)
+static int binary_majority_symbols(const void *options, int max_len)
 {
     (void)options, (void)max_len;
-    return BINARY_MAJORITY_VOCAB;
+    return 2;
 }
 
-static int binary_majority_tokens(const void *options, int len)
+static void binary_majority_sizes(const void *options, int len, int *prompt, int *answer)
 {
     (void)options;
-    return len + 3;
+    *prompt = len;
+    *answer = 1;
 }
 
-/* The bit is right with 1/2, by symmetry at every length; EOS always. */
+/* By symmetry, at every length. */
 static double binary_majority_chance_token(const void *options, const void *state, int len)
 {
     (void)options, (void)state, (void)len;
-    return 0.75;
+    return 0.5;
 }
 
 static double binary_majority_chance_exact(const void *options, const void *state, int len)
@@ -52,19 +51,19 @@ static int binary_majority_zeros(rng *kind, int len)
     return zeros < len / 2 ? zeros : zeros + 1;
 }
 
-static void binary_majority_sample(const void *options, const void *state, rng *kind, rng *rest, int len,
-                                   task_sample *out)
+static void binary_majority_pair(const void *options, const void *state, rng *kind, rng *rest, int len,
+                                 task_pair *out)
 {
-    int *prompt = out->input + 1;
     int zeros = binary_majority_zeros(kind, len);
     (void)options, (void)state;
     for (int i = 0, left = zeros; i < len; i++) { /* each arrangement is equally likely */
         int bit = rng_below(rest, (uint32_t)(len - i)) >= (uint32_t)left;
         left -= !bit;
-        prompt[i] = bit;
+        out->prompt[i] = bit;
     }
-    prompt[len + 1] = 2 * zeros < len;
-    task_complete((task_frame){BINARY_MAJORITY_BOS, BINARY_MAJORITY_SEP, BINARY_MAJORITY_EOS}, len, 1, out);
+    out->answer[0] = 2 * zeros < len;
+    out->prompt_len = len;
+    out->answer_len = 1;
 }
 
 const task_descriptor task_descriptor_binary_majority = {
@@ -76,10 +75,9 @@ const task_descriptor task_descriptor_binary_majority = {
              "few that "
              "streams share them: see the overlap in the record.",
     .kind = TASK_ANSWER,
-    .causal_only = 1,
-    .vocab = binary_majority_vocab,
-    .tokens = binary_majority_tokens,
+    .symbols = binary_majority_symbols,
+    .sizes = binary_majority_sizes,
     .chance_token = binary_majority_chance_token,
     .chance_exact = binary_majority_chance_exact,
-    .sample = binary_majority_sample,
+    .pair = binary_majority_pair,
 };

@@ -3,24 +3,10 @@
 
 #include <assert.h>
 
-void task_complete(task_frame frame, int prompt_len, int answer_len, task_sample *out)
+void task_couple_copy(task_pair *out)
 {
-    int sep = prompt_len + 1;
-    out->count = prompt_len + answer_len + 2;
-    out->answer_begin = sep;
-    out->input[0] = frame.bos;
-    out->input[sep] = frame.sep;
-    for (int t = 0; t < sep; t++)
-        out->target[t] = TASK_NOT_SCORED;
-    for (int t = sep; t < out->count - 1; t++)
-        out->target[t] = out->input[t + 1];
-    out->target[out->count - 1] = frame.eos;
-}
-
-void task_couple_copy(int prompt_len, task_sample *out)
-{
-    for (int t = 0; out->position && t < out->count; t++)
-        out->position[t] = t % (prompt_len + 1);
+    for (int i = 0; out->prompt_position && i < out->prompt_len; i++)
+        out->prompt_position[i] = out->answer_position[i] = i + 1;
 }
 
 /* The first k steps of a Fisher-Yates shuffle. */

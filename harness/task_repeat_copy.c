@@ -24,17 +24,17 @@ typedef struct repeat_copy_options {
     int symbols;
 } repeat_copy_options;
 
-static int repeat_copy_vocab(const void *options, int max_len)
+static int repeat_copy_symbols(const void *options, int max_len)
 {
     const repeat_copy_options *o = options;
     (void)max_len;
-    return o->symbols + 3;
+    return o->symbols;
 }
 
-static int repeat_copy_tokens(const void *options, int len)
+static void repeat_copy_sizes(const void *options, int len, int *prompt, int *answer)
 {
     (void)options;
-    return 2 * len + 2;
+    *prompt = *answer = len;
 }
 
 static double repeat_copy_farthest(const void *options, int len)
@@ -43,12 +43,11 @@ static double repeat_copy_farthest(const void *options, int len)
     return len;
 }
 
-/* Each symbol of the answer is right with 1/symbols, EOS always: the length is known. */
 static double repeat_copy_chance_token(const void *options, const void *state, int len)
 {
     const repeat_copy_options *o = options;
-    (void)state;
-    return ((double)len / o->symbols + 1.0) / (len + 1);
+    (void)state, (void)len;
+    return 1.0 / o->symbols;
 }
 
 static double repeat_copy_chance_exact(const void *options, const void *state, int len)
@@ -58,16 +57,15 @@ static double repeat_copy_chance_exact(const void *options, const void *state, i
     return pow(o->symbols, -len);
 }
 
-static void repeat_copy_sample(const void *options, const void *state, rng *kind, rng *rest, int len, task_sample *out)
+static void repeat_copy_pair(const void *options, const void *state, rng *kind, rng *rest, int len, task_pair *out)
 {
     const repeat_copy_options *o = options;
-    int *prompt = out->input + 1, *answer = prompt + len + 1;
     (void)state, (void)kind; /* all strings of a length are equally likely */
     for (int i = 0; i < len; i++)
-        prompt[i] = (int)rng_below(rest, (uint32_t)o->symbols);
-    memcpy(answer, prompt, (size_t)len * sizeof *answer);
-    task_complete((task_frame){o->symbols, o->symbols + 1, o->symbols + 2}, len, len, out);
-    task_couple_copy(len, out);
+        out->prompt[i] = (int)rng_below(rest, (uint32_t)o->symbols);
+    memcpy(out->answer, out->prompt, (size_t)len * sizeof *out->answer);
+    out->prompt_len = out->answer_len = len;
+    task_couple_copy(out);
 }
 
 static const pe_option repeat_copy_rows[] = {
@@ -85,16 +83,15 @@ const task_descriptor task_descriptor_repeat_copy = {
              "have so few "
              "strings that streams share some: see the overlap in the record.",
     .kind = TASK_ANSWER,
-    .causal_only = 1,
     .proposes_positions = 1,
     .positions = "a symbol and its copy share an id: BOS and SEP 0, the i-th symbol i (Cho et al. 2024, position "
                  "coupling, whose code too lets the separator stand one before the first symbol)",
     .options = repeat_copy_rows,
     .options_size = sizeof(repeat_copy_options),
-    .vocab = repeat_copy_vocab,
-    .tokens = repeat_copy_tokens,
+    .symbols = repeat_copy_symbols,
+    .sizes = repeat_copy_sizes,
     .farthest = repeat_copy_farthest,
     .chance_token = repeat_copy_chance_token,
     .chance_exact = repeat_copy_chance_exact,
-    .sample = repeat_copy_sample,
+    .pair = repeat_copy_pair,
 };

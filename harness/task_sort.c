@@ -34,17 +34,17 @@ static int sort_check(const void *options, int min_len, int max_len, char *messa
     return -1;
 }
 
-static int sort_vocab(const void *options, int max_len)
+static int sort_symbols(const void *options, int max_len)
 {
     const sort_options *o = options;
     (void)max_len;
-    return o->symbols + 3;
+    return o->symbols;
 }
 
-static int sort_tokens(const void *options, int len)
+static void sort_sizes(const void *options, int len, int *prompt, int *answer)
 {
     (void)options;
-    return 2 * len + 2;
+    *prompt = *answer = len;
 }
 
 static double sort_log_choose(int n, int k)
@@ -54,12 +54,11 @@ static double sort_log_choose(int n, int k)
 }
 
 /* The i-th smallest (from 0) of k = len of n = symbols values 0 .. n-1 is v with probability
- * C(v,i) C(n-1-v, k-1-i) / C(n,k), largest at v = floor(i n / (k-1)), or n-1 if that is less: the best fixed guess.
- * EOS is always right, for the length is known. */
+ * C(v,i) C(n-1-v, k-1-i) / C(n,k), largest at v = floor(i n / (k-1)), or n-1 if that is less: the best fixed guess. */
 static double sort_chance_token(const void *options, const void *state, int len)
 {
     int n = ((const sort_options *)options)->symbols;
-    double right = 1.0;
+    double right = 0.0;
     (void)state;
     for (int i = 0; i < len; i++) {
         int v = len == 1 ? 0 : (int)((long)i * n / (len - 1));
@@ -67,7 +66,7 @@ static double sort_chance_token(const void *options, const void *state, int len)
             v = n - 1;
         right += exp(sort_log_choose(v, i) + sort_log_choose(n - 1 - v, len - 1 - i) - sort_log_choose(n, len));
     }
-    return right / (len + 1);
+    return right / len;
 }
 
 /* 1 / C(symbols, len): all sets are equally likely. */
@@ -84,15 +83,14 @@ static int sort_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void sort_sample(const void *options, const void *state, rng *kind, rng *rest, int len, task_sample *out)
+static void sort_pair(const void *options, const void *state, rng *kind, rng *rest, int len, task_pair *out)
 {
     const sort_options *o = options;
-    int *prompt = out->input + 1, *answer = prompt + len + 1;
     (void)state, (void)kind; /* all strings of a length are equally likely */
-    task_distinct(rest, o->symbols, len, 0, prompt);
-    memcpy(answer, prompt, (size_t)len * sizeof *answer);
-    qsort(answer, (size_t)len, sizeof *answer, sort_order);
-    task_complete((task_frame){o->symbols, o->symbols + 1, o->symbols + 2}, len, len, out);
+    task_distinct(rest, o->symbols, len, 0, out->prompt);
+    memcpy(out->answer, out->prompt, (size_t)len * sizeof *out->answer);
+    qsort(out->answer, (size_t)len, sizeof *out->answer, sort_order);
+    out->prompt_len = out->answer_len = len;
 }
 
 static const pe_option sort_rows[] = {
@@ -110,13 +108,12 @@ const task_descriptor task_descriptor_sort = {
              "the chance "
              "levels say how much.",
     .kind = TASK_ANSWER,
-    .causal_only = 1,
     .options = sort_rows,
     .options_size = sizeof(sort_options),
     .check = sort_check,
-    .vocab = sort_vocab,
-    .tokens = sort_tokens,
+    .symbols = sort_symbols,
+    .sizes = sort_sizes,
     .chance_token = sort_chance_token,
     .chance_exact = sort_chance_exact,
-    .sample = sort_sample,
+    .pair = sort_pair,
 };

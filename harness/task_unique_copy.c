@@ -34,17 +34,17 @@ static int unique_copy_check(const void *options, int min_len, int max_len, char
     return -1;
 }
 
-static int unique_copy_vocab(const void *options, int max_len)
+static int unique_copy_symbols(const void *options, int max_len)
 {
     const unique_copy_options *o = options;
     (void)max_len;
-    return o->symbols + 3;
+    return o->symbols;
 }
 
-static int unique_copy_tokens(const void *options, int len)
+static void unique_copy_sizes(const void *options, int len, int *prompt, int *answer)
 {
     (void)options;
-    return 2 * len + 2;
+    *prompt = *answer = len;
 }
 
 static double unique_copy_farthest(const void *options, int len)
@@ -53,12 +53,11 @@ static double unique_copy_farthest(const void *options, int len)
     return len;
 }
 
-/* Each symbol of the answer is right with 1/symbols, EOS always: the length is known. */
 static double unique_copy_chance_token(const void *options, const void *state, int len)
 {
     const unique_copy_options *o = options;
-    (void)state;
-    return ((double)len / o->symbols + 1.0) / (len + 1);
+    (void)state, (void)len;
+    return 1.0 / o->symbols;
 }
 
 static double unique_copy_chance_exact(const void *options, const void *state, int len)
@@ -68,15 +67,14 @@ static double unique_copy_chance_exact(const void *options, const void *state, i
     return task_chance_arrangement(o->symbols, len);
 }
 
-static void unique_copy_sample(const void *options, const void *state, rng *kind, rng *rest, int len, task_sample *out)
+static void unique_copy_pair(const void *options, const void *state, rng *kind, rng *rest, int len, task_pair *out)
 {
     const unique_copy_options *o = options;
-    int *prompt = out->input + 1, *answer = prompt + len + 1;
     (void)state, (void)kind; /* all strings of a length are equally likely */
-    task_distinct(rest, o->symbols, len, 0, prompt);
-    memcpy(answer, prompt, (size_t)len * sizeof *answer);
-    task_complete((task_frame){o->symbols, o->symbols + 1, o->symbols + 2}, len, len, out);
-    task_couple_copy(len, out);
+    task_distinct(rest, o->symbols, len, 0, out->prompt);
+    memcpy(out->answer, out->prompt, (size_t)len * sizeof *out->answer);
+    out->prompt_len = out->answer_len = len;
+    task_couple_copy(out);
 }
 
 static const pe_option unique_copy_rows[] = {
@@ -94,17 +92,16 @@ const task_descriptor task_descriptor_unique_copy = {
              "on 51-100 "
              "and 101-150. Chance of a token counts EOS, whose place a fixed guess knows.",
     .kind = TASK_ANSWER,
-    .causal_only = 1,
     .proposes_positions = 1,
     .positions = "a symbol and its copy share an id: BOS and SEP 0, the i-th symbol i (Cho et al. 2024, position "
                  "coupling, whose code too lets the separator stand one before the first symbol)",
     .options = unique_copy_rows,
     .options_size = sizeof(unique_copy_options),
     .check = unique_copy_check,
-    .vocab = unique_copy_vocab,
-    .tokens = unique_copy_tokens,
+    .symbols = unique_copy_symbols,
+    .sizes = unique_copy_sizes,
     .farthest = unique_copy_farthest,
     .chance_token = unique_copy_chance_token,
     .chance_exact = unique_copy_chance_exact,
-    .sample = unique_copy_sample,
+    .pair = unique_copy_pair,
 };

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "regime.h"
 #include "rng.h"
 #include "task.h"
 
@@ -58,7 +59,7 @@ work work_of(const run_config *c)
         shortest = bins[i].min_len < shortest ? bins[i].min_len : shortest;
     }
     error_clear(&ignored);
-    work_sizes z = {.config = c, .task = task_parse(c->task, shortest, longest, &ignored)};
+    work_sizes z = {.config = c, .task = task_parse(c->task, config_regime(c), shortest, longest, &ignored)};
     double width = c->model.width, vocabulary = z.task ? task_vocab(z.task) : 0;
     z.matrices = c->model.layers * (4 + 2.0 * c->model.mlp) * width * width + vocabulary * width;
     work w = {.train = work_train(&z), .evaluate = 0};

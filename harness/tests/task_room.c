@@ -5,10 +5,12 @@
 
 #include <criterion/criterion.h>
 
+#include "task_inside.h"
+
 task_room room_open(const char *text, int min_len, int max_len)
 {
     error e = ERROR_INIT;
-    task_room r = {.task = task_open(text, min_len, max_len, &e)};
+    task_room r = {.task = task_open(text, TASK_DECODER, min_len, max_len, &e)};
     cr_assert_not_null(r.task, "%s: %s", text, e.message);
     r.size = task_tokens(r.task, max_len) + ROOM_GUARD;
     r.sample.input = malloc((size_t)r.size * sizeof(int));
@@ -42,11 +44,9 @@ void room_draw(task_room *r, task_stream stream, uint64_t seed, uint64_t index, 
 
 void room_sample(task_room *r, uint32_t item, int len)
 {
-    /* Only for tasks without a state: an opened task does not show it. */
     rng rest = rng_stream(99, RNG_TEST, (uint64_t)len, item), kind = rng_second(&rest);
-    cr_assert_null(task_of(r->task)->state_new);
     room_poison(r);
-    task_of(r->task)->sample(task_options(r->task), NULL, &kind, &rest, len, &r->sample);
+    task_sample_any(r->task, &kind, &rest, len, &r->sample);
 }
 
 double chi_square(const long *count, const double *expected, int cells)

@@ -90,7 +90,7 @@ Test(run, one_batch_can_be_learned_by_heart)
     layered_stack stacks;
     cr_assert_eq(layered_parse(r, c.encoding, &stacks, &e), 0);
     arena memory = { NULL, 0 };
-    task *t = task_open(c.task, 6, 6, &e);
+    task *t = task_open(c.task, TASK_DECODER, 6, 6, &e);
     model m;
     trainer tr;
     cr_assert_eq(model_create(&m, &memory, &c, &stacks, task_vocab(t), task_tokens(t, 6), 1, &e), 0);
@@ -334,7 +334,7 @@ static void decode_agrees(const char *settings)
     layered_stack stacks;
     cr_assert_eq(layered_parse(r, c.encoding, &stacks, &e), 0);
     arena memory = { NULL, 0 };
-    task *t = task_open(c.task, 1, 12, &e);
+    task *t = task_open(c.task, TASK_DECODER, 1, 12, &e);
     model m;
     trainer tr;
     workspace w;

@@ -16,11 +16,14 @@ Test(names, descriptors_are_complete)
         const task_descriptor *d = task_at(i);
         error e = ERROR_INIT;
         cr_assert(d->name && d->title && d->source && d->format && d->notes, "task %d", i);
-        cr_expect(d->vocab && d->tokens && d->chance_token, "%s", d->name);
-        if (d->kind == TASK_ANSWER)
-            cr_expect(d->sample && d->chance_exact && !d->window && !d->text, "%s", d->name);
+        if (d->pair)
+            cr_expect(d->symbols && d->sizes && !d->sample && !d->vocab && !d->tokens, "%s", d->name);
         else
-            cr_expect(!d->sample && !d->chance_exact && d->window && d->text, "%s", d->name);
+            cr_expect(d->vocab && d->tokens && !d->symbols && !d->sizes && !d->answer_varies, "%s", d->name);
+        if (d->kind == TASK_ANSWER)
+            cr_expect((d->pair != NULL) != (d->sample != NULL) && !d->window && !d->text, "%s", d->name);
+        else
+            cr_expect(!d->pair && !d->sample && !d->chance_exact && d->chance_token && d->window, "%s", d->name);
         cr_expect_eq(d->state_new == NULL, d->state_free == NULL, "%s", d->name);
         cr_expect_eq(options_check_table(d->options, d->name, d->options_size, &e), 0, "%s", e.message);
         for (const char *c = d->name; *c; c++)
@@ -62,7 +65,7 @@ Test(names, canonical_text)
 static void check_refused(const char *text, int min_len, int max_len, const char *expected)
 {
     error e = ERROR_INIT;
-    task *t = task_open(text, min_len, max_len, &e);
+    task *t = task_open(text, TASK_DECODER, min_len, max_len, &e);
     cr_assert_null(t, "%s opened", text);
     cr_expect_eq(e.kind, ERROR_USAGE, "%s: %s", text, e.message);
     char parts[512], *rest = parts, *part;
@@ -70,7 +73,7 @@ static void check_refused(const char *text, int min_len, int max_len, const char
     while ((part = strsep(&rest, "|")))
         cr_expect_not_null(strstr(e.message, part), "%s: '%s' lacks '%s'", text, e.message, part);
     error again = ERROR_INIT;
-    cr_expect_eq(task_check(text, min_len, max_len, &again), -1);
+    cr_expect_eq(task_check(text, TASK_DECODER, min_len, max_len, &again), -1);
     cr_expect_str_eq(again.message, e.message);
 }
 
@@ -123,15 +126,15 @@ Test(names, lengths)
     check_refused("sort", 6, 5, "lengths 6 to 5");
     check_refused("repeat_copy", 1, 2000000000, "lengths 1 to 2000000000");
     error e = ERROR_INIT;
-    cr_expect_eq(task_check("unique_copy", 1, 150, &e), 0, "%s", e.message);
-    cr_expect_eq(task_check("mqar(pairs=8)", 32, 64, &e), 0, "%s", e.message);
-    cr_expect_eq(task_check("mqar(vocab=16)", 16, 127, &e), 0, "%s", e.message);
+    cr_expect_eq(task_check("unique_copy", TASK_DECODER, 1, 150, &e), 0, "%s", e.message);
+    cr_expect_eq(task_check("mqar(pairs=8)", TASK_DECODER, 32, 64, &e), 0, "%s", e.message);
+    cr_expect_eq(task_check("mqar(vocab=16)", TASK_DECODER, 16, 127, &e), 0, "%s", e.message);
 }
 
 Test(names, parsing_reads_no_file)
 {
     error e = ERROR_INIT;
-    task *t = task_parse("text(file=/nowhere/at/all)", 1, 64, &e);
+    task *t = task_parse("text(file=/nowhere/at/all)", TASK_DECODER, 1, 64, &e);
     cr_assert_not_null(t, "%s", e.message);
     cr_expect_eq(task_vocab(t), 256);
     cr_expect_eq(task_tokens(t, 64), 64);
@@ -139,7 +142,7 @@ Test(names, parsing_reads_no_file)
     cr_expect(task_chance_token(t, 64) != task_chance_token(t, 64), "not known: not a number");
     cr_expect_eq(task_of(t)->kind, TASK_LANGUAGE);
     task_free(t);
-    t = task_parse("mqar(vocab=32)", 16, 64, &e);
+    t = task_parse("mqar(vocab=32)", TASK_DECODER, 16, 64, &e);
     cr_assert_not_null(t, "%s", e.message);
     cr_expect_eq(task_vocab(t), 32);
     cr_expect_eq(task_chance_token(t, 64), 1.0 / 16);
@@ -174,11 +177,11 @@ Test(names, any_text_is_opened_or_refused)
         for (int d = 0; d < damages; d++)
             text[i % 4 ? rng_below(&r, (uint32_t)length) : (uint32_t)d] = letters[rng_below(&r, sizeof letters - 1)];
         error e = ERROR_INIT;
-        task *t = task_parse(text, 16, 20, &e);
+        task *t = task_parse(text, TASK_DECODER, 16, 20, &e);
         if (t) {
             char canonical[PE_TEXT_MAX];
             cr_assert_eq(task_canonical(text, canonical, sizeof canonical, &e), 0, "%s", text);
-            task *same = task_parse(canonical, 16, 20, &e);
+            task *same = task_parse(canonical, TASK_DECODER, 16, 20, &e);
             cr_assert_not_null(same, "%s: %s", canonical, e.message);
             task_free(same);
             opened++;

@@ -214,12 +214,12 @@ Test(text, digest_and_chance)
 static void check_no_file(const char *task_text_form, int max_len, const char *first, const char *second)
 {
     error e = ERROR_INIT;
-    cr_assert_null(task_open(task_text_form, 1, max_len, &e));
+    cr_assert_null(task_open(task_text_form, TASK_DECODER, 1, max_len, &e));
     cr_expect_eq(e.kind, ERROR_ENVIRONMENT, "%s", e.message);
     cr_expect_not_null(strstr(e.message, first), "'%s' lacks '%s'", e.message, first);
     cr_expect_not_null(strstr(e.message, second), "'%s' lacks '%s'", e.message, second);
     error none = ERROR_INIT;
-    cr_expect_eq(task_check(task_text_form, 1, max_len, &none), 0, "the words are right: %s", none.message);
+    cr_expect_eq(task_check(task_text_form, TASK_DECODER, 1, max_len, &none), 0, "the words are right: %s", none.message);
 }
 
 Test(text, missing_file)
