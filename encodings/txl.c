@@ -192,9 +192,8 @@ static void txl_aim_bwd(const pe_context *c, const txl_table *x, int h, const re
     }
 }
 
-/* b (=) a turned by the position of token i: a.s(x - y) = sum over p of b[p] cos(y theta_p) + b[pairs+p] sin(y
- * theta_p).
- */
+/* b (=) a turned by the position of token i: a.s(x - y) = sum over p of b[p] cos(y theta_p) + b[pairs + p] sin(y
+ * theta_p). */
 static void txl_turn(const txl_table *x, int i, const real *restrict a, real *restrict b)
 {
     const real *restrict cosine = x->by_key + 2 * (size_t)i * x->pairs, *restrict sine = cosine + x->pairs;
