@@ -146,11 +146,6 @@ static void dpb_silu_bwd(const dpb_line *before, int units, dpb_line *grad)
 
 /* ------------------------------------------------------------------------------------------------ hooks */
 
-static int dpb_visible(const pe_context *c, const pe_tile *t, int r)
-{
-    return c->shape->causal ? t->row_begin + r + 1 : t->keys;
-}
-
 static int dpb_count(int begin, int visible)
 {
     return visible - begin < DPB_CHUNK ? visible - begin : DPB_CHUNK;
@@ -162,8 +157,8 @@ static void dpb_bias(const pe_context *c, const pe_tile *t, real *s)
     dpb_line out;
     dpb_open(c, &x);
     for (int r = 0; r < t->rows; r++)
-        for (x.begin = 0; x.begin < dpb_visible(c, t, r); x.begin += DPB_CHUNK) {
-            x.count = dpb_count(x.begin, dpb_visible(c, t, r));
+        for (x.begin = 0; x.begin < pe_visible(c, t, r); x.begin += DPB_CHUNK) {
+            x.count = dpb_count(x.begin, pe_visible(c, t, r));
             dpb_hide(c, t->row_begin + r, &x);
             for (int h = 0; h < c->shape->heads; h++) {
                 real *row = s + (size_t)h * t->plane + (size_t)r * t->stride + x.begin;
@@ -196,8 +191,8 @@ static void dpb_bias_bwd(const pe_context *c, const pe_tile *t, const real *ds)
     dpb_space x;
     dpb_open(c, &x);
     for (int r = 0; r < t->rows; r++)
-        for (x.begin = 0; x.begin < dpb_visible(c, t, r); x.begin += DPB_CHUNK) {
-            x.count = dpb_count(x.begin, dpb_visible(c, t, r));
+        for (x.begin = 0; x.begin < pe_visible(c, t, r); x.begin += DPB_CHUNK) {
+            x.count = dpb_count(x.begin, pe_visible(c, t, r));
             dpb_hide(c, t->row_begin + r, &x);
             memset(x.grad, 0, (size_t)x.units * sizeof x.grad[0]);
             for (int h = 0; h < c->shape->heads; h++)

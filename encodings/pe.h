@@ -289,6 +289,8 @@ typedef struct pe_plugin {
 #define PE_DESCRIPTOR_HEAD .abi = PE_ABI, .real_size = sizeof(real), .struct_size = sizeof(pe_descriptor)
 #define PE_MAP_HEAD .abi = PE_ABI, .struct_size = sizeof(pe_map)
 
+#include "pe_vector.h"
+
 /* Where an option row's value lands in the options struct. */
 #define PE_OFFSET(type, field) offsetof(type, field)
 

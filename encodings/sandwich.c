@@ -84,7 +84,7 @@ static void sandwich_bias(const pe_context *c, const pe_tile *t, real *s)
     int width = sandwich_width(o, c->shape), heads = c->shape->heads;
     double shift = o->centered ? 0.5 * width : 0, sum[SANDWICH_CHUNK];
     for (int r = 0; r < t->rows; r++) {
-        int i = t->row_begin + r, visible = c->shape->causal ? i + 1 : t->keys;
+        int i = t->row_begin + r, visible = pe_visible(c, t, r);
         for (int begin = 0; begin < visible; begin += SANDWICH_CHUNK) {
             int count = visible - begin < SANDWICH_CHUNK ? visible - begin : SANDWICH_CHUNK;
             for (int j = 0; j < count; j++)

@@ -143,11 +143,6 @@ static real t5_scale(const pe_context *c)
     return (real)(o->scale == PE_AUTO_REAL ? sqrt(c->shape->head_dim) : o->scale);
 }
 
-static int t5_visible(const pe_context *c, const pe_tile *t, int r)
-{
-    return c->shape->causal ? t->row_begin + r + 1 : t->keys;
-}
-
 /* s_ij += scale * table[bucket(pos_i - pos_j)][h]; rows are looked up once for all heads, a chunk of keys at a time. */
 static void t5_bias(const pe_context *c, const pe_tile *t, real *s)
 {
@@ -155,7 +150,7 @@ static void t5_bias(const pe_context *c, const pe_tile *t, real *s)
     int heads = c->shape->heads, row[T5_CHUNK];
     real scale = t5_scale(c);
     for (int r = 0; r < t->rows; r++) {
-        for (int begin = 0, visible = t5_visible(c, t, r); begin < visible; begin += T5_CHUNK) {
+        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += T5_CHUNK) {
             int count = visible - begin < T5_CHUNK ? visible - begin : T5_CHUNK;
             t5_find_rows(c, &b, t->row_begin + r, begin, count, row);
             for (int h = 0; h < heads; h++) {
@@ -173,7 +168,7 @@ static void t5_bias_bwd(const pe_context *c, const pe_tile *t, const real *ds)
     int heads = c->shape->heads, row[T5_CHUNK];
     real scale = t5_scale(c);
     for (int r = 0; r < t->rows; r++) {
-        for (int begin = 0, visible = t5_visible(c, t, r); begin < visible; begin += T5_CHUNK) {
+        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += T5_CHUNK) {
             int count = visible - begin < T5_CHUNK ? visible - begin : T5_CHUNK;
             t5_find_rows(c, &b, t->row_begin + r, begin, count, row);
             for (int h = 0; h < heads; h++) {

@@ -36,7 +36,7 @@ static void window_bias(const pe_context *c, const pe_tile *t, real *s)
     double limit = window_limit(o, c->shape);
     real wall[WINDOW_CHUNK];
     for (int r = 0; r < t->rows; r++) {
-        int i = t->row_begin + r, visible = c->shape->causal ? i + 1 : t->keys;
+        int i = t->row_begin + r, visible = pe_visible(c, t, r);
         double origin = c->pos[i];
         for (int begin = 0; begin < visible; begin += WINDOW_CHUNK) {
             int count = visible - begin < WINDOW_CHUNK ? visible - begin : WINDOW_CHUNK;
