@@ -10,6 +10,8 @@
  *   input     11  5  8 10  7 12  4  0  6
  *   target     .  .  .  .  .  4  0  6 13
  *   position   0  2  1  0  1  0  3  2  1
+ *
+ *   padding=zeros   the product has as many digits as both operands together; above it fits exactly
  */
 #include <stddef.h>
 
@@ -18,6 +20,7 @@
 
 typedef struct multiplication_options {
     digits_options number;
+    int padding;
 } multiplication_options;
 
 static int multiplication_check(const void *options, int min_len, int max_len, char *message, size_t size)
@@ -51,13 +54,14 @@ static void multiplication_place(double *first, int count, int msb)
         first[k] = msb ? count - k : k + 1;
 }
 
-/* The product is written with its units first; where the most significant digit goes first, it is turned round. */
+/* The product is written with its units first; where the most significant digit goes first, it is turned round. Returns
+ * its digits. */
 static int multiplication_answer(const multiplication_options *o, const digits_view *a, const digits_view *b,
                                  int *answer)
 {
     digits_view product = digits_at(answer, a->count + b->count, 1, 0);
     digits_multiply(o->number.base, a, b, &product);
-    int count = digits_significant(&product);
+    int count = o->padding ? product.count : digits_significant(&product);
     for (int i = 0, j = count - 1; digits_answer_msb(&o->number) && i < j; i++, j--) {
         int digit = answer[i];
         answer[i] = answer[j];
@@ -89,6 +93,8 @@ static void multiplication_pair(const void *options, const void *state, rng *kin
 
 static const pe_option multiplication_rows[] = {
     DIGITS_ROWS(multiplication_options, number),
+    {"padding", PE_OPTION_CHOICE, offsetof(multiplication_options, padding), "none", 0, 0, 0, "none|zeros",
+     "zeros: the product is filled with zeros to as many digits as both operands have together (Cho et al.)"},
     {.name = NULL},
 };
 
@@ -101,7 +107,9 @@ const task_descriptor task_descriptor_multiplication = {
     .notes = "Deletang et al.: base=2,digits=split,leading=any,order=lsb, in a bidirectional network; their EOS is a "
              "third symbol of the output. In Ruoss et al. (ACL 2023) every encoding stays near chance there. Cho et "
              "al. fix the number of "
-             "digits of one operand, which no option here does. Answers differ in length: chance is estimated.",
+             "digits of one operand, which no option here does; with their ids use padding=zeros, as they do: else the "
+             "ids of a "
+             "product tell how many digits it has. Answers differ in length: chance is estimated.",
     .kind = TASK_ANSWER,
     .proposes_positions = 1,
     .positions = "digits of equal significance share an id, in the operands and the product: the units 1, the next 2; "

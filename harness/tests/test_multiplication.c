@@ -10,7 +10,7 @@
 
 /* The format that is expected; one test is one process. */
 static struct {
-    int base, operand_lsb, answer_lsb, any_leading, split;
+    int base, operand_lsb, answer_lsb, any_leading, split, padded;
 } f;
 
 static void check_ids(const double *position, int count, int lsb)
@@ -38,7 +38,10 @@ static void check_multiplication(const pair_seen *p)
     number b = number_read(p->prompt + times + 1, p->prompt_len - times - 1, 1, f.base, f.operand_lsb);
     number product = number_read(p->answer, p->answer_len, 1, f.base, f.answer_lsb);
     check_product(&a, &b, &product);
-    number_check(&product);
+    if (f.padded)
+        cr_assert_eq(product.count, a.count + b.count);
+    else
+        number_check(&product);
     if (!f.any_leading) {
         number_check(&a);
         number_check(&b);
@@ -65,6 +68,15 @@ Test(multiplication, numbers)
     pairs_each("multiplication(order=lsb)", 1, 40, 1, 8, check_multiplication);
     f.base = 7;
     pairs_each("multiplication(base=7,order=lsb,digits=equal)", 1, 40, 1, 8, check_multiplication);
+}
+
+Test(multiplication, padding)
+{
+    f.base = 10;
+    f.padded = 1;
+    pairs_each("multiplication(padding=zeros)", 1, 40, 1, 8, check_multiplication);
+    f.answer_lsb = 1;
+    pairs_each("multiplication(padding=zeros,order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
 }
 
 /* Deletang et al., and the same with the most significant bit first. */
