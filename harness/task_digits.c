@@ -68,7 +68,7 @@ int digits_sum_count(int base, const digits_view *a, const digits_view *b)
     for (int i = 0; i < longest; i++) {
         int sum = digits_get(a, i) + digits_get(b, i) + carry;
         carry = sum >= base;
-        if (sum != 0 && sum != base)
+        if (sum != 0) /* where it is the base itself, its carry makes a higher digit */
             count = i + 1;
     }
     return carry ? longest + 1 : count;

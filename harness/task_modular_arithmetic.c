@@ -51,9 +51,9 @@ typedef struct arithmetic_draw {
     rng *kind, *rest;
 } arithmetic_draw;
 
-static int arithmetic_combine(int modulus, int operator, int a, int b)
+static int arithmetic_combine(int modulus, int operation, int a, int b)
 {
-    long value = operator== ARITHMETIC_PLUS ? a + b : operator== ARITHMETIC_MINUS ? a - b : (long)a * b;
+    long value = operation == ARITHMETIC_PLUS ? a + b : operation == ARITHMETIC_MINUS ? a - b : (long)a * b;
     return (int)((value % modulus + modulus) % modulus);
 }
 
@@ -77,29 +77,29 @@ static int arithmetic_brackets(const arithmetic_draw *d, int len, int *out)
     if (len < 5)
         return arithmetic_leaf(d, len, out);
     int left = 1 + (int)rng_below(d->kind, (uint32_t)len - 4), right = len - 3 - left;
-    int operator=(int) rng_below(d->rest, (uint32_t)d->operators);
+    int operation = (int)rng_below(d->rest, (uint32_t)d->operators);
     out[0] = d->modulus + ARITHMETIC_OPEN;
     int a = arithmetic_brackets(d, left, out + 1);
-    out[1 + left] = d->modulus + operator;
+    out[1 + left] = d->modulus + operation;
     int b = arithmetic_brackets(d, right, out + 2 + left);
     out[len - 1] = d->modulus + ARITHMETIC_CLOSE;
-    return arithmetic_combine(d->modulus, operator, a, b);
+    return arithmetic_combine(d->modulus, operation, a, b);
 }
 
 /* len symbols, an odd number, from out on (=). Returns the value: `sum` of the terms that are complete, and a sign and
  * a product for the term that is not. */
 static int arithmetic_plain(const arithmetic_draw *d, int len, int *out)
 {
-    int sum = 0, sign = ARITHMETIC_PLUS, product = 1, operator= ARITHMETIC_TIMES;
+    int sum = 0, sign = ARITHMETIC_PLUS, product = 1, operation = ARITHMETIC_TIMES;
     for (int i = 0; i < len; i += 2) {
         if (i > 0) {
-            operator=(int) rng_below(d->rest, (uint32_t)d->operators);
-            out[i - 1] = d->modulus + operator;
+            operation = (int)rng_below(d->rest, (uint32_t)d->operators);
+            out[i - 1] = d->modulus + operation;
         }
         out[i] = (int)rng_below(d->rest, (uint32_t)d->modulus);
-        if (operator!= ARITHMETIC_TIMES) {
+        if (operation != ARITHMETIC_TIMES) {
             sum = arithmetic_combine(d->modulus, sign, sum, product);
-            sign = operator;
+            sign = operation;
             product = 1;
         }
         product = arithmetic_combine(d->modulus, ARITHMETIC_TIMES, product, out[i]);

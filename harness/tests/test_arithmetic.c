@@ -18,27 +18,27 @@ static int modulus; /* one test is one process; visitors take no more than an in
  * value is due is a sign: it stands for 0 - and binds most. */
 typedef struct yard {
     long value[512];
-    int operator[512], values, operators;
+    int operation[512], values, operators;
 } yard;
 
 enum { SIGN = 100, BOTTOM };
 
-static int yard_rank(int operator)
+static int yard_rank(int operation)
 {
-    return operator== SIGN ? 3 : operator== TIMES ? 2 : operator== PLUS || operator== MINUS ? 1 : 0;
+    return operation == SIGN ? 3 : operation == TIMES ? 2 : operation == PLUS || operation == MINUS ? 1 : 0;
 }
 
 static void yard_apply(yard *y)
 {
-    int operator= y->operator[--y->operators];
-    if (operator== SIGN) {
+    int operation = y->operation[--y->operators];
+    if (operation == SIGN) {
         cr_assert_geq(y->values, 1);
         y->value[y->values - 1] = (modulus - y->value[y->values - 1]) % modulus;
         return;
     }
     cr_assert_geq(y->values, 2);
     long b = y->value[--y->values], a = y->value[y->values - 1];
-    y->value[y->values - 1] = ((operator== PLUS ? a + b : operator== MINUS ? a - b + modulus : a * b)) % modulus;
+    y->value[y->values - 1] = ((operation == PLUS ? a + b : operation == MINUS ? a - b + modulus : a * b)) % modulus;
 }
 
 static int yard_value(const int *symbol, int count)
@@ -46,33 +46,33 @@ static int yard_value(const int *symbol, int count)
     yard y = {.values = 0, .operators = 0};
     int due = 1; /* a value */
     for (int i = 0; i < count; i++) {
-        int operator= symbol[i] - modulus;
-        if (operator<0) {
+        int operation = symbol[i] - modulus;
+        if (operation < 0) {
             cr_assert(due);
             y.value[y.values++] = symbol[i];
             due = 0;
-        } else if (operator== OPEN) {
+        } else if (operation == OPEN) {
             cr_assert(due);
-            y.operator[y.operators++] = BOTTOM;
-        } else if (operator== CLOSE) {
+            y.operation[y.operators++] = BOTTOM;
+        } else if (operation == CLOSE) {
             cr_assert(!due);
-            while (y.operators > 0 && y.operator[y.operators - 1] != BOTTOM)
+            while (y.operators > 0 && y.operation[y.operators - 1] != BOTTOM)
                 yard_apply(&y);
             cr_assert_gt(y.operators, 0, "nothing to close");
             y.operators--;
         } else {
             if (due) {
-                cr_assert_eq(operator, MINUS);
-                operator= SIGN;
+                cr_assert_eq(operation, MINUS);
+                operation = SIGN;
             }
-            while (!due && y.operators > 0 && yard_rank(y.operator[y.operators - 1]) >= yard_rank(operator))
+            while (!due && y.operators > 0 && yard_rank(y.operation[y.operators - 1]) >= yard_rank(operation))
                 yard_apply(&y);
-            y.operator[y.operators++] = operator;
+            y.operation[y.operators++] = operation;
             due = 1;
         }
     }
     while (y.operators > 0) {
-        cr_assert_neq(y.operator[y.operators - 1], BOTTOM, "a bracket stays open");
+        cr_assert_neq(y.operation[y.operators - 1], BOTTOM, "a bracket stays open");
         yard_apply(&y);
     }
     cr_assert_eq(y.values, 1);
