@@ -1,8 +1,8 @@
 /* task.h - the contract of a task: it makes token sequences and says which tokens are scored. It knows no model.
  *
  * A task is one file that ends in one `const task_descriptor`, plus one line in task_list.h. It includes this header
- * only (and system headers). Lengths here are the task's own (symbols to copy, numbers to sort, tokens of text);
- * `tokens` turns them into the tokens that the network sees.
+ * only (and system headers, and a header that its family shares). Lengths here are the task's own (symbols to copy,
+ * numbers to sort, tokens of text); `tokens` turns them into the tokens that the network sees.
  */
 #ifndef TASK_H
 #define TASK_H
@@ -31,7 +31,7 @@ typedef enum task_stream { TASK_TRAIN, TASK_VALIDATION, TASK_TEST } task_stream;
 /* An instance of a task that asks for an answer, without the frame around it. prompt[] and answer[] have room for the
  * largest lengths of the task's `sizes`. */
 typedef struct task_pair {
-    int prompt_len, answer_len;               /* (=) at least 1 each */
+    int prompt_len, answer_len;               /* (=) at least 1 each; the answer may have 0 with answer_varies */
     int *prompt, *answer;                     /* symbols, 0 .. symbols-1 (=) */
     double *prompt_position, *answer_position; /* proposals, >= 0 (=); NULL: the caller wants none */
     double separator_position;                /* of SEP (=); 0 on entry. BOS stands at 0 */
