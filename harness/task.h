@@ -114,6 +114,16 @@ enum { TASK_SYMBOLS_MAX = 32768 }; /* of an alphabet that task_distinct draws fr
 /* Proposals for an answer that copies the prompt: the i-th symbol of either, from 1, stands at i, SEP at 0. */
 void task_couple_copy(task_pair *out);
 
+/* For other answers that repeat symbols of the prompt. The symbols of the prompt from index `before` on stand at 1, 2 ...,
+ * those in front of them at 0. */
+void task_place_prompt(task_pair *out, int before);
+
+/* The answer's next symbol, and where it stands. answer_len counts them and starts at 0. */
+void task_answer(task_pair *out, int symbol, double position);
+
+/* bits[0], bits[step] ... bits[(len-1) step] = an arrangement of `zeros` zeros and len-zeros ones, each equally likely. */
+void task_arrange_bits(rng *r, int zeros, int len, int step, int *bits);
+
 /* out[0 .. k-1] = k different values of first .. first+n-1 in random order, each ordered choice equally likely.
  * 0 <= k <= n <= TASK_SYMBOLS_MAX. */
 void task_distinct(rng *r, int n, int k, int first, int *out);

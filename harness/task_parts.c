@@ -9,6 +9,28 @@ void task_couple_copy(task_pair *out)
         out->prompt_position[i] = out->answer_position[i] = i + 1;
 }
 
+void task_place_prompt(task_pair *out, int before)
+{
+    for (int i = 0; out->prompt_position && i < out->prompt_len; i++)
+        out->prompt_position[i] = i < before ? 0 : i - before + 1;
+}
+
+void task_answer(task_pair *out, int symbol, double position)
+{
+    if (out->answer_position)
+        out->answer_position[out->answer_len] = position;
+    out->answer[out->answer_len++] = symbol;
+}
+
+void task_arrange_bits(rng *r, int zeros, int len, int step, int *bits)
+{
+    for (int i = 0, left = zeros; i < len; i++) {
+        int bit = rng_below(r, (uint32_t)(len - i)) >= (uint32_t)left;
+        left -= !bit;
+        bits[i * step] = bit;
+    }
+}
+
 /* The first k steps of a Fisher-Yates shuffle. */
 void task_distinct(rng *r, int n, int k, int first, int *out)
 {

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "task_numbers.h"
-#include "task_pairs.h"
+#include "task_visits.h"
 
 /* The format that is expected; one test is one process. */
 static struct {
@@ -60,23 +60,23 @@ static void check_multiplication(const pair_seen *p)
 Test(multiplication, numbers)
 {
     f.base = 10;
-    pairs_each("multiplication", 1, 40, 1, 8, check_multiplication);
-    pairs_each("multiplication", 500, 500, 1, 2, check_multiplication);
+    visits_each("multiplication", 1, 40, 1, 8, check_multiplication);
+    visits_each("multiplication", 500, 500, 1, 2, check_multiplication);
     f.answer_lsb = 1;
-    pairs_each("multiplication(order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
+    visits_each("multiplication(order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
     f.operand_lsb = 1;
-    pairs_each("multiplication(order=lsb)", 1, 40, 1, 8, check_multiplication);
+    visits_each("multiplication(order=lsb)", 1, 40, 1, 8, check_multiplication);
     f.base = 7;
-    pairs_each("multiplication(base=7,order=lsb,digits=equal)", 1, 40, 1, 8, check_multiplication);
+    visits_each("multiplication(base=7,order=lsb,digits=equal)", 1, 40, 1, 8, check_multiplication);
 }
 
 Test(multiplication, padding)
 {
     f.base = 10;
     f.padded = 1;
-    pairs_each("multiplication(padding=zeros)", 1, 40, 1, 8, check_multiplication);
+    visits_each("multiplication(padding=zeros)", 1, 40, 1, 8, check_multiplication);
     f.answer_lsb = 1;
-    pairs_each("multiplication(padding=zeros,order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
+    visits_each("multiplication(padding=zeros,order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
 }
 
 /* Deletang et al., and the same with the most significant bit first. */
@@ -84,11 +84,11 @@ Test(multiplication, divided_prompts)
 {
     f.base = 2;
     f.split = f.any_leading = 1;
-    pairs_each("multiplication(base=2,digits=split,leading=any)", 3, 60, 1, 8, check_multiplication);
+    visits_each("multiplication(base=2,digits=split,leading=any)", 3, 60, 1, 8, check_multiplication);
     f.operand_lsb = f.answer_lsb = 1;
-    pairs_each("multiplication(base=2,digits=split,leading=any,order=lsb)", 3, 60, 1, 8, check_multiplication);
-    pairs_each("multiplication(base=2,digits=split,leading=any,order=lsb)", 500, 500, 1, 8, check_multiplication);
-    pairs_refused("multiplication(digits=split)", 2, 9, "lengths begin at 3");
+    visits_each("multiplication(base=2,digits=split,leading=any,order=lsb)", 3, 60, 1, 8, check_multiplication);
+    visits_each("multiplication(base=2,digits=split,leading=any,order=lsb)", 500, 500, 1, 8, check_multiplication);
+    visits_refused("multiplication(digits=split)", 2, 9, "lengths begin at 3");
 }
 
 /* ------------------------------------------------------------------------------------------------ roots */
@@ -148,9 +148,9 @@ static void count_number(const pair_seen *p)
 
 Test(square_root, numbers)
 {
-    pairs_each("square_root", 1, 70, 1, 16, check_root);
-    pairs_each("square_root", 497, 500, 1, 8, check_root);
-    pairs_refused("square_root", 1, 16385, "16384");
+    visits_each("square_root", 1, 70, 1, 16, check_root);
+    visits_each("square_root", 497, 500, 1, 8, check_root);
+    visits_refused("square_root", 1, 16385, "16384");
 }
 
 /* Every number of up to 12 bits. */
@@ -158,10 +158,10 @@ Test(square_root, all_small_numbers)
 {
     for (int len = 1; len <= 6; len++) {
         memset(counted, 0, sizeof counted);
-        pairs_sample("square_root", len, 4000, check_root);
-        pairs_sample("square_root", len, 4000, count_number);
+        visits_sample("square_root", len, 4000, check_root);
+        visits_sample("square_root", len, 4000, count_number);
         cr_expect_eq(counted[0], 0);
-        pairs_expect_uniform("numbers", counted + 1, (1 << len) - 1);
+        visits_expect_uniform("numbers", counted + 1, (1 << len) - 1);
     }
-    pairs_sample("square_root", 12, 40000, check_root);
+    visits_sample("square_root", 12, 40000, check_root);
 }

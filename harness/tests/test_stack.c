@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "task_pairs.h"
+#include "task_visits.h"
 
 /* Backwards: a POP takes away the next thing that was pushed before it; what nobody takes is on the stack, the top
  * first. A POP of an empty stack finds nothing that is left: what was pushed before it has been taken. */
@@ -44,12 +44,12 @@ static void count_stack(const pair_seen *p)
 
 Test(stack, manipulation)
 {
-    pairs_each("stack_manipulation", 1, 60, 1, 8, check_stack);
-    pairs_each("stack_manipulation", 499, 500, 1, 8, check_stack);
-    pairs_sample("stack_manipulation", 12, 8000, count_stack);
-    pairs_expect_uniform("bits of the first stack", counted + 1, 11);
-    pairs_expect_uniform("bits", counted + 100, 2);
-    pairs_expect_uniform("instructions", counted + 102, 3);
+    visits_each("stack_manipulation", 1, 60, 1, 8, check_stack);
+    visits_each("stack_manipulation", 499, 500, 1, 8, check_stack);
+    visits_sample("stack_manipulation", 12, 8000, count_stack);
+    visits_expect_uniform("bits of the first stack", counted + 1, 11);
+    visits_expect_uniform("bits", counted + 100, 2);
+    visits_expect_uniform("instructions", counted + 102, 3);
 }
 
 /* The two examples of the source: 0 1 1 0 PUSH1 POP POP leaves 1 1 0, 1 1 0 POP POP POP nothing. */
@@ -69,8 +69,8 @@ static void find_examples(const pair_seen *p)
 
 Test(stack, examples_of_the_source)
 {
-    pairs_sample("stack_manipulation", 7, 20000, find_examples);
-    pairs_sample("stack_manipulation", 6, 20000, find_examples);
+    visits_sample("stack_manipulation", 7, 20000, find_examples);
+    visits_sample("stack_manipulation", 6, 20000, find_examples);
     cr_expect(counted[0] > 0 && counted[1] > 0);
 }
 
@@ -134,17 +134,17 @@ static void check_dyck(const pair_seen *p)
 Test(dyck, completions)
 {
     kinds = 2;
-    pairs_each("dyck", 1, 60, 1, 8, check_dyck);
-    pairs_each("dyck", 499, 500, 1, 4, check_dyck);
+    visits_each("dyck", 1, 60, 1, 8, check_dyck);
+    visits_each("dyck", 499, 500, 1, 4, check_dyck);
     deepest = 3;
-    pairs_each("dyck(max_depth=3)", 1, 60, 1, 8, check_dyck);
+    visits_each("dyck(max_depth=3)", 1, 60, 1, 8, check_dyck);
     deepest = 2;
-    pairs_each("dyck(max_depth=2)", 1, 60, 1, 8, check_dyck);
+    visits_each("dyck(max_depth=2)", 1, 60, 1, 8, check_dyck);
     kinds = 1;
-    pairs_each("dyck(kinds=1,max_depth=2)", 1, 60, 1, 8, check_dyck);
+    visits_each("dyck(kinds=1,max_depth=2)", 1, 60, 1, 8, check_dyck);
     kinds = 8;
     deepest = 10;
-    pairs_each("dyck(kinds=8,max_depth=10)", 1, 60, 1, 8, check_dyck);
+    visits_each("dyck(kinds=8,max_depth=10)", 1, 60, 1, 8, check_dyck);
 }
 
 static void count_word(const pair_seen *p)
@@ -185,7 +185,7 @@ static void expect_words(const char *text, int len)
         codes *= 2 * kinds;
     cr_assert_leq(codes, 4096);
     memset(counted, 0, sizeof counted);
-    pairs_sample(text, len, 20000, count_word);
+    visits_sample(text, len, 20000, count_word);
     for (int code = 0; code < codes; code++) {
         int word[16], rest = code;
         for (int i = len - 1; i >= 0; i--, rest /= 2 * kinds)
@@ -200,7 +200,7 @@ static void expect_words(const char *text, int len)
         all += chance;
     }
     cr_expect_float_eq(all, 1.0, 1e-12);
-    pairs_expect_shares(text, counted, share, cells);
+    visits_expect_shares(text, counted, share, cells);
 }
 
 Test(dyck, words_are_drawn_as_documented)
