@@ -118,6 +118,11 @@ void task_couple_copy(task_pair *out);
  * 0 <= k <= n <= TASK_SYMBOLS_MAX. */
 void task_distinct(rng *r, int n, int k, int first, int *out);
 
+/* Filler of retrieval tasks: the words and full stops of "The grass is green. The sky is blue. The sun is yellow. Here we go.
+ * There and back again.", over and over. Token number i >= 0 of it, of TASK_FILLERS kinds. */
+enum { TASK_FILLERS = 16 };
+int task_filler(int i);
+
 /* The chance of guessing a random arrangement of k of n symbols: 1 / (n (n-1) ... (n-k+1)). */
 double task_chance_arrangement(int n, int k);
 

@@ -12,6 +12,12 @@ TASK(repeat_copy)
 TASK(sort)
 TASK(binary_majority)
 TASK(mqar)
+TASK(passkey)
+TASK(induction)
+TASK(variable_tracking)
+TASK(scan)
+TASK(lego)
+TASK(pcfg)
 TASK(text)
 
 #undef TASK
