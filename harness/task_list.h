@@ -19,5 +19,6 @@ TASK(scan)
 TASK(lego)
 TASK(pcfg)
 TASK(text)
+TASK(masked_text)
 
 #undef TASK
