@@ -280,7 +280,8 @@ static int check_training(run_config *c, const char **row, error *e)
     return 0;
 }
 
-static int check_language_lengths(const run_config *c, const length_bin *bins, int count, const char **row, error *e)
+static int check_language_lengths(const run_config *c, const task *t, const length_bin *bins, int count, const char **row,
+                                  error *e)
 {
     *row = "eval.bins";
     for (int i = 0; i < count; i++)
@@ -288,6 +289,8 @@ static int check_language_lengths(const run_config *c, const length_bin *bins, i
             return error_set(e, ERROR_USAGE, "%d-%d: a language task is tested at single lengths, as in 64;128",
                              bins[i].min_len, bins[i].max_len);
     *row = "eval.stride";
+    if (c->eval.stride > 0 && task_scored(t, bins[0].min_len) > 0)
+        return error_set(e, ERROR_USAGE, "windows cannot slide over %s, which draws them", task_of(t)->name);
     if (c->eval.stride > bins[0].min_len)
         return error_set(e, ERROR_USAGE, "windows %d tokens apart would skip text at the shortest test length, %d",
                          c->eval.stride, bins[0].min_len);
@@ -399,7 +402,7 @@ static int check_task(run_config *c, const registry *r, const length_bin *bins, 
         result = task_check(c->task, config_regime(c), shortest, longest, e);
     }
     if (result == 0 && task_of(t)->kind == TASK_LANGUAGE)
-        result = check_language_lengths(c, bins, count, row, e);
+        result = check_language_lengths(c, t, bins, count, row, e);
     if (result == 0)
         result = config_check_encoding(c, r, t, longest, row, e);
     task_free(t);

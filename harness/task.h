@@ -52,7 +52,7 @@ typedef struct task task;
 
 typedef enum task_kind {
     TASK_ANSWER,         /* prompt and answer: exact match and token accuracy over the scored tokens */
-    TASK_LANGUAGE        /* every token scored: loss, per-position loss, non-overlapping and sliding windows */
+    TASK_LANGUAGE        /* loss and per-position loss, of a text in non-overlapping and sliding windows or of drawn windows */
 } task_kind;
 
 typedef struct task_descriptor {
@@ -101,8 +101,10 @@ typedef struct task_descriptor {
 
     /* Language tasks instead: a window drawn at random from the stream's own part of the text. */
     void (*window)(const void *options, const void *state, task_stream stream, rng *r, int len, task_sample *out);
-    /* The stream's whole text, for evaluation: bytes of it and their number. */
+    /* The stream's whole text, for evaluation: bytes of it and their number. A byte is what the window before it predicts. */
     const unsigned char *(*text)(const void *state, task_stream stream, long *count);
+    /* Without `text`: how many tokens of a window of this length are scored. Evaluation then draws windows. */
+    int (*scored)(const void *options, int len);
     /* Optional. SHA-256 (hex) of what was read, for the record. */
     const char *(*digest)(const void *state);
 } task_descriptor;
@@ -127,6 +129,33 @@ void task_arrange_bits(rng *r, int zeros, int len, int step, int *bits);
 /* out[0 .. k-1] = k different values of first .. first+n-1 in random order, each ordered choice equally likely.
  * 0 <= k <= n <= TASK_SYMBOLS_MAX. */
 void task_distinct(rng *r, int n, int k, int first, int *out);
+
+/* Filler of retrieval tasks: the words and full stops of "The grass is green. The sky is blue. The sun is yellow. Here we go.
+ * There and back again.", over and over. Token number i >= 0 of it, of TASK_FILLERS kinds. */
+enum { TASK_FILLERS = 16 };
+int task_filler(int i);
+
+/* A text as language tasks read it: the bytes of a file. The first 90 % of them are for training, the next 5 % for
+ * validation, the last 5 % for the test. */
+enum { TASK_CORPUS_BYTES = 256 };
+typedef struct task_corpus {
+    unsigned char *bytes;
+    long begin[4];    /* stream s is bytes begin[s] .. begin[s+1]-1 */
+    double commonest; /* share of the test stretch's most frequent byte */
+    char digest[65];  /* SHA-256, hex */
+} task_corpus;
+/* What the option `file` says in all of them. */
+#define TASK_CORPUS_FILE "results/corpora/prose.txt"
+#define TASK_CORPUS_HELP "what to read, of any content; a relative path starts at the folder where posbench runs"
+/* *state = a new corpus of the file `path`, each stretch of which holds `window` bytes, as windows of length `len` need. -1
+ * with e set, which begins with `name`. The functions after it are a descriptor's state_free, text, digest and chance_token. */
+int task_corpus_open(const char *name, const char *path, int len, int window, void **state, error *e);
+void task_corpus_free(void *state);
+const unsigned char *task_corpus_stretch(const void *state, task_stream stream, long *count);
+const char *task_corpus_digest(const void *state);
+double task_corpus_commonest(const void *options, const void *state, int len);
+/* `window` bytes in a row that lie in the stream's stretch, from a uniformly random place. */
+const unsigned char *task_corpus_window(const void *state, task_stream stream, rng *r, int window);
 
 /* The chance of guessing a random arrangement of k of n symbols: 1 / (n (n-1) ... (n-k+1)). */
 double task_chance_arrangement(int n, int k);
@@ -160,7 +189,9 @@ enum { TASK_CHANCE_DRAWS = 8192 };
 double task_chance_token(const task *t, int len);
 double task_chance_exact(const task *t, int len);
 const char *task_digest(const task *t);                       /* NULL: nothing was read */
-const unsigned char *task_text(const task *t, task_stream s, long *count); /* language tasks */
+const unsigned char *task_text(const task *t, task_stream s, long *count); /* language tasks with a text */
+/* Scored tokens of a drawn window; 0: the task has a text, or an answer. */
+int task_scored(const task *t, int len);
 
 /* Draws one sequence of a stream. Streams cannot overlap: for answer tasks every instance belongs to one side by a hash
  * of its input tokens (one in eight is held out: half of those for validation, half for test), and a draw is repeated

@@ -45,6 +45,15 @@ void task_distinct(rng *r, int n, int k, int first, int *out)
     }
 }
 
+int task_filler(int i)
+{
+    enum { THE, GRASS, IS, GREEN, STOP, SKY, BLUE, SUN, YELLOW, HERE, WE, GO, THERE, AND, BACK, AGAIN };
+    static const int words[] = {THE, GRASS,  IS,   GREEN, STOP, THE, SKY,  IS,    BLUE, STOP, THE,   SUN,
+                                IS,  YELLOW, STOP, HERE,  WE,   GO,  STOP, THERE, AND,  BACK, AGAIN, STOP};
+    assert(i >= 0);
+    return words[i % (int)(sizeof words / sizeof *words)];
+}
+
 double task_chance_arrangement(int n, int k)
 {
     double chance = 1.0;

@@ -36,7 +36,7 @@ static double work_train(const work_sizes *z)
 }
 
 /* Language tasks read `eval.tokens` tokens in whole windows, and with a stride once more, a window for every step of
- * it. */
+ * it; or windows that score as many. */
 static double work_evaluate_bin(const work_sizes *z, const length_bin *b)
 {
     const run_config *c = z->config;
@@ -44,6 +44,9 @@ static double work_evaluate_bin(const work_sizes *z, const length_bin *b)
     double token = 2 * z->matrices + work_attention(z, tokens);
     if (!z->task || task_of(z->task)->kind == TASK_ANSWER)
         return token * tokens * c->eval.items;
+    int scored = task_scored(z->task, b->max_len);
+    if (scored > 0)
+        return token * tokens * ((double)c->eval.tokens / scored);
     double windows = c->eval.stride > 0 ? (double)c->eval.tokens / c->eval.stride : 0;
     return token * (c->eval.tokens + tokens * windows);
 }
