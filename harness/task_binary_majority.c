@@ -14,8 +14,8 @@
  * interleaved_majority
  *   length    bits of each of the `period` strings
  *   tokens    the same
- *   input     BOS x SEP y      period * length + 2 + period tokens; the i-th bit of string k is x[i * period + k], and
- * y[k] is the bit that prevails in it
+ *   input     BOS x SEP y       period * length + 2 + period tokens; bit i of string k is x[i * period + k], and
+ *                               y[k] is the bit that prevails in it
  *
  *   period=3, length 3: the strings 100, 111, 010
  *   input     2 1 1 0 0 1 1 0 1 0 3 0 1 0
@@ -82,8 +82,7 @@ const task_descriptor task_descriptor_binary_majority = {
     .source = "Huang et al., A Formal Framework for Understanding Length Generalization in Transformers, ICLR 2025",
     .format = "BOS 1 0 0 1 0 SEP 0 EOS",
     .notes = "The number of zeros is uniform, ties left out. Strings of one bit only, and all short strings, are so "
-             "few that "
-             "streams share them: see the overlap in the record.",
+             "few that streams share them: see the overlap in the record.",
     .kind = TASK_ANSWER,
     .symbols = binary_majority_symbols,
     .sizes = binary_majority_sizes,
@@ -137,11 +136,10 @@ const task_descriptor task_descriptor_interleaved_majority = {
     .title = "Interleaved majority",
     .source = "Huang et al., A Formal Framework for Understanding Length Generalization in Transformers, ICLR 2025",
     .format = "BOS 1 1 0 0 1 1 0 1 0 SEP 0 1 0 EOS",
-    .notes =
-        "Length counts the bits of one string; the prompt is `period` times as long. The source counts all bits and "
-        "makes their number a multiple of 3: its 1-50, 51-100 and 101-150 are lengths 1-16, 17-33 and 34-50 here. "
-        "Counting has to tell places apart modulo the period, so position is needed where binary_majority needs "
-        "none. The number of zeros of each string is uniform, ties left out.",
+    .notes = "Length counts the bits of one string; the prompt is `period` times as long. The source counts all bits "
+             "and makes their number a multiple of 3: its 1-50, 51-100 and 101-150 are lengths 1-16, 17-33 and 34-50 "
+             "here. Counting has to tell places apart modulo the period, so position is needed where binary_majority "
+             "needs none. The number of zeros of each string is uniform, ties left out.",
     .kind = TASK_ANSWER,
     .options = interleaved_majority_rows,
     .options_size = sizeof(interleaved_majority_options),

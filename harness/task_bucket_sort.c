@@ -99,10 +99,9 @@ const task_descriptor task_descriptor_bucket_sort = {
     .title = "Bucket sort",
     .source = "Deletang et al., Neural Networks and the Chomsky Hierarchy, ICLR 2023",
     .format = "BOS 1 0 2 0 4 1 SEP 0 0 1 1 2 4 EOS",
-    .notes =
-        "The source trains on lengths 1-40 and tests up to 500, in the encoder regime. A fixed guess that knows the "
-        "length is far better than one in five: the smallest symbol comes first. symbols=50 is the sort of single "
-        "tokens of Kazemnejad et al. 2023. Short lengths have so few strings that streams share some.",
+    .notes = "The source trains on lengths 1-40 and tests up to 500, in the encoder regime. A fixed guess that knows "
+             "the length is far better than one in five: the smallest symbol comes first. symbols=50 is the sort of "
+             "single tokens of Kazemnejad et al. 2023. Short lengths have so few strings that streams share some.",
     .kind = TASK_ANSWER,
     .options = bucket_sort_rows,
     .options_size = sizeof(bucket_sort_options),

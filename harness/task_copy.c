@@ -5,8 +5,7 @@
  *   tokens    0 .. symbols-1 the symbols, | = symbols where the options have a use for it, then BOS, SEP, EOS
  *   prompt    x; with string=replace: a b | x, where x is a repeated and the answer b repeated
  *   answer    y, `times` times, with | between two of them unless apart=false
- *   position  proposed: a symbol and its copies share an id; BOS, SEP, | and what stands in front of x have 0 (position
- * coupling)
+ *   position  proposed: a symbol and its copies share an id; BOS, SEP, | and what stands in front of x have 0
  *
  *   symbols=100, times=2, length 2:
  *   input     101   7  93 102   7  93 100   7  93
@@ -87,19 +86,23 @@ static double copy_chance_exact(const void *options, const void *state, int len)
     return o->string == COPY_RANDOM ? pow(o->symbols, -len) : 1.0 / o->symbols;
 }
 
-/* out->prompt = the head, if any, and the string; returns the symbol that replaces it, or -1. */
+/* prompt = the head, if any, and the string; returns the symbol that replaces it, or -1. */
 static int copy_draw(const copy_options *o, rng *rest, int len, int *prompt)
 {
-    int two[2] = {0, -1}, head = copy_head(o);
-    task_distinct(rest, o->symbols, o->string == COPY_REPLACE ? 2 : 1, 0, two);
+    int head = copy_head(o), symbol = (int)rng_below(rest, (uint32_t)o->symbols), other = -1;
     if (head) {
-        prompt[0] = two[0];
-        prompt[1] = two[1];
+        other = (int)rng_below(rest, (uint32_t)o->symbols - 1);
+        other += other >= symbol; /* any but that one */
+        prompt[0] = symbol;
+        prompt[1] = other;
         prompt[2] = o->symbols;
     }
-    for (int i = 0; i < len; i++)
-        prompt[head + i] = o->string == COPY_RANDOM ? (int)rng_below(rest, (uint32_t)o->symbols) : two[0];
-    return two[1];
+    for (int i = 0; i < len; i++) {
+        prompt[head + i] = symbol;
+        if (o->string == COPY_RANDOM)
+            symbol = (int)rng_below(rest, (uint32_t)o->symbols);
+    }
+    return other;
 }
 
 static void copy_pair(const void *options, const void *state, rng *kind, rng *rest, int len, task_pair *out)
@@ -123,8 +126,7 @@ static const pe_option copy_rows[] = {
      "size of the alphabet (Kazemnejad et al.: 100)"},
     {"string", PE_OPTION_CHOICE, offsetof(copy_options, string), "random", 0, 0, 0, "random|one|replace",
      "random: symbols independent and uniform; one: one symbol repeated; replace: one symbol repeated, to be replaced "
-     "by "
-     "another that the prompt names first"},
+     "by another that the prompt names first"},
     {"times", PE_OPTION_INT, offsetof(copy_options, times), "1", 1, 16, 0, NULL,
      "how often the answer says it (Kazemnejad et al.: 1 and 2)"},
     {"apart", PE_OPTION_BOOL, offsetof(copy_options, apart), "true", 0, 1, 0, NULL,
@@ -135,21 +137,18 @@ static const pe_option copy_rows[] = {
 const task_descriptor task_descriptor_copy = {
     .name = "copy",
     .title = "Copy",
-    .source =
-        "Kazemnejad et al., The Impact of Positional Encoding on Length Generalization in Transformers, NeurIPS 2023",
-    .format =
-        "BOS c a c SEP c a c EOS   string=replace: BOS a b | a a SEP b b EOS   times=2: BOS c a SEP c a | c a EOS",
-    .notes =
-        "The source's variants: cmc is the default, cmc2x times=2, rsc string=one, rsc2x "
-        "string=one,times=2,apart=false, "
-        "rdc string=replace. It trains on lengths 4-20 and tests on 21-40. With one symbol repeated there are only "
-        "`symbols` prompts of a length (symbols * (symbols-1) with replace), a sixteenth of them to test on, and what is "
-        "measured is counting.",
+    .source = "Kazemnejad et al., The Impact of Positional Encoding on Length Generalization in Transformers, NeurIPS "
+              "2023",
+    .format = "BOS c a c SEP c a c EOS   string=replace: BOS a b | a a SEP b b EOS   times=2: BOS c a SEP c a | c a "
+              "EOS",
+    .notes = "The source's variants: cmc is the default, cmc2x times=2, rsc string=one, rsc2x "
+             "string=one,times=2,apart=false, rdc string=replace. It trains on lengths 4-20 and tests on 21-40. With "
+             "one symbol repeated there are only `symbols` prompts of a length (symbols * (symbols-1) with replace), "
+             "a sixteenth of them to test on, and what is measured is counting.",
     .kind = TASK_ANSWER,
     .proposes_positions = 1,
-    .positions =
-        "the i-th symbol of the string and its copies share the id i; BOS, SEP, | and the two symbols in front "
-        "of | have 0 (Cho et al. 2024, position coupling, applied to this task)",
+    .positions = "the i-th symbol of the string and its copies share the id i; BOS, SEP, | and the two symbols in "
+                 "front of | have 0 (Cho et al. 2024, position coupling, applied to this task)",
     .options = copy_rows,
     .options_size = sizeof(copy_options),
     .symbols = copy_symbols,
@@ -211,9 +210,9 @@ const task_descriptor task_descriptor_duplicate_string = {
     .title = "Duplicate string",
     .source = "Deletang et al., Neural Networks and the Chomsky Hierarchy, ICLR 2023",
     .format = "BOS a b b SEP a b b a b b EOS",
-    .notes =
-        "Uniform and independent symbols, two copies without anything between them. The source trains on lengths 1-40 "
-        "and tests up to 500, in the encoder regime. Short lengths have so few strings that streams share some.",
+    .notes = "Uniform and independent symbols, two copies without anything between them. The source trains on lengths "
+             "1-40 and tests up to 500, in the encoder regime. Short lengths have so few strings that streams share "
+             "some.",
     .kind = TASK_ANSWER,
     .proposes_positions = 1,
     .positions = "a symbol and both copies share an id: BOS and SEP 0, the i-th symbol i (Cho et al. 2024, position "

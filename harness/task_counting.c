@@ -2,9 +2,9 @@
  * task").
  *
  *   length    statements
- *   tokens    0 .. variables-1 their names, then the numbers 0 .. most, then  =  ;  ++;  pass;  print, then BOS, SEP,
- * EOS prompt    the statements, each one of  a = 0 ;   a ++;   pass;   and at the end  print a answer    the number
- * that a holds
+ *   tokens    0 .. variables-1 their names, then the numbers 0 .. most, then  =  ;  ++;  pass;  print
+ *   prompt    the statements, each one of  a = 0 ;   a ++;   pass;   and at the end  print a
+ *   answer    the number that a holds
  *
  *   variables=3, most=10, length 4: a = 0 ; pass; a ++; a ++; print a
  *   input     19  0 14  3 15 17  0 16  0 16 18  0 20  5
@@ -202,11 +202,10 @@ const task_descriptor task_descriptor_counting = {
     .title = "Counting",
     .source = "Golovneva et al., Contextual Position Encoding: Learning to Count What's Important, 2024",
     .format = "BOS a = 0 ; pass; a ++; a ++; print a SEP 2 EOS",
-    .notes =
-        "Length counts statements, which have one to four tokens. The source draws 3 to 512 of them and cuts prompts "
-        "to "
-        "their last 512 tokens; here length is fixed and nothing is cut. Chance is estimated: a fixed guess says the "
-        "value that is most frequent. Short programs are mostly passes and few: streams share some.",
+    .notes = "Length counts statements, which have one to four tokens. The source draws 3 to 512 of them and cuts "
+             "prompts to their last 512 tokens; here length is fixed and nothing is cut. Chance is estimated: a fixed "
+             "guess says the value that is most frequent. Short programs are mostly passes and few: streams share "
+             "some.",
     .kind = TASK_ANSWER,
     .options = counting_rows,
     .options_size = sizeof(counting_options),

@@ -2,8 +2,7 @@
  *
  *   length    steps
  *   tokens    0 a step back, 1 none, 2 a step forward; 3 .. 3+cycle-1 the places 0 .. cycle-1; then BOS, SEP, EOS
- *   input     BOS x SEP y                  length + 3 tokens; y = (forward - back) modulo cycle: the walk begins at
- * place 0
+ *   input     BOS x SEP y       length + 3 tokens; y = (forward - back) modulo cycle: the walk begins at place 0
  *
  *   cycle=5, length 4: one forward, three back
  *   input     8 2 0 0 0 9 6
@@ -77,10 +76,9 @@ const task_descriptor task_descriptor_cycle_navigation = {
     .title = "Cycle navigation",
     .source = "Deletang et al., Neural Networks and the Chomsky Hierarchy, ICLR 2023",
     .format = "BOS + - - - SEP place3 EOS",
-    .notes =
-        "No position is needed: the answer is a count of steps, modulo `cycle`. The source trains on lengths 1-40 and "
-        "tests up to 500, in the encoder regime. At short lengths the walk is still near its start, so a fixed guess "
-        "is better than 1/cycle there, and there are so few walks that streams share some.",
+    .notes = "No position is needed: the answer is a count of steps, modulo `cycle`. The source trains on lengths "
+             "1-40 and tests up to 500, in the encoder regime. At short lengths the walk is still near its start, so "
+             "a fixed guess is better than 1/cycle there, and there are so few walks that streams share some.",
     .kind = TASK_ANSWER,
     .options = cycle_rows,
     .options_size = sizeof(cycle_options),

@@ -2,8 +2,7 @@
  *
  *   length    bits
  *   tokens    0 and 1 the bits, BOS = 2, SEP = 3, EOS = 4
- *   input     BOS x SEP y                  length + 3 tokens; y = 0 when 01 and 10 together occur an even number of
- * times
+ *   input     BOS x SEP y       length + 3 tokens; y = 0 when 01 and 10 together occur an even number of times, else 1
  *
  *   length 6:
  *   input     2 0 0 1 1 1 0 3 0
@@ -51,11 +50,9 @@ const task_descriptor task_descriptor_even_pairs = {
     .title = "Even pairs",
     .source = "Deletang et al., Neural Networks and the Chomsky Hierarchy, ICLR 2023",
     .format = "BOS 0 0 1 1 1 0 SEP 0 EOS",
-    .notes =
-        "0: even, which is when the first bit equals the last. The source trains on lengths 1-40 and tests up to 500, "
-        "in "
-        "the encoder regime. At length 1 the answer is always 0; short lengths have so few strings that streams share "
-        "some.",
+    .notes = "0: even, which is when the first bit equals the last. The source trains on lengths 1-40 and tests up to "
+             "500, in the encoder regime. At length 1 the answer is always 0; short lengths have so few strings that "
+             "streams share some.",
     .kind = TASK_ANSWER,
     .symbols = even_pairs_symbols,
     .sizes = even_pairs_sizes,

@@ -100,11 +100,11 @@ const task_descriptor task_descriptor_flip_flop = {
     .title = "Flip-flop",
     .source = "Liu et al., Exposing Attention Glitches with Flip-Flop Language Modeling, NeurIPS 2023",
     .format = "BOS w 1 i 0 r 1 i 0 r SEP 1 EOS",
-    .notes =
-        "Length counts instructions that have a bit; the source's 512 tokens are length 255. It scores every read of a "
-        "sequence, here the last one is scored. The default is its FFL(0.8); write=0.01,read=0.01 is FFL(0.98), "
-        "write=0.45,read=0.45 FFL(0.1). The last write is 1/write instructions back on average, whatever the length, "
-        "so longer sequences are harder by what is to be ignored, not by distance, once length is well above that.",
+    .notes = "Length counts instructions that have a bit; the source's 512 tokens are length 255. It scores every "
+             "read of a sequence, here the last one is scored. The default is its FFL(0.8); write=0.01,read=0.01 is "
+             "FFL(0.98), write=0.45,read=0.45 FFL(0.1). The last write is 1/write instructions back on average, "
+             "whatever the length, so longer sequences are harder by what is to be ignored, not by distance, once "
+             "length is well above that.",
     .kind = TASK_ANSWER,
     .options = flip_flop_rows,
     .options_size = sizeof(flip_flop_options),

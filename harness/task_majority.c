@@ -82,9 +82,8 @@ const task_descriptor task_descriptor_majority = {
     .title = "Majority",
     .source = "Huang et al., A Formal Framework for Understanding Length Generalization in Transformers, ICLR 2025",
     .format = "BOS h a h t d SEP h EOS",
-    .notes =
-        "Uniform symbols: at great lengths the winner leads by little. The source trains on lengths 1-50 and tests on "
-        "51-100 and 101-150. Length 1 has `symbols` strings and length 2 as many, which streams share.",
+    .notes = "Uniform symbols: at great lengths the winner leads by little. The source trains on lengths 1-50 and "
+             "tests on 51-100 and 101-150. Length 1 has `symbols` strings and length 2 as many, which streams share.",
     .kind = TASK_ANSWER,
     .options = majority_rows,
     .options_size = sizeof(majority_options),

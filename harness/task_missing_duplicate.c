@@ -78,9 +78,8 @@ const task_descriptor task_descriptor_missing_duplicate = {
     .title = "Missing duplicate",
     .source = "Deletang et al., Neural Networks and the Chomsky Hierarchy, ICLR 2023",
     .format = "BOS b a b b ? b pad SEP a EOS",
-    .notes = "The source trains on lengths 1-40 and tests up to 500, in the encoder regime. Length 1 has one instance, "
-             "which "
-             "every stream shares; other short lengths have so few that streams share some.",
+    .notes = "The source trains on lengths 1-40 and tests up to 500, in the encoder regime. Length 1 has one "
+             "instance, which every stream shares; other short lengths have so few that streams share some.",
     .kind = TASK_ANSWER,
     .options = missing_duplicate_rows,
     .options_size = sizeof(missing_duplicate_options),

@@ -80,8 +80,7 @@ static const pe_option odds_first_rows[] = {
      "size of the alphabet (Deletang et al.: 2)"},
     {"order", PE_OPTION_CHOICE, offsetof(odds_first_options, order), "code", 0, 0, 0, "code|docstring",
      "code: second, fourth .. symbol first, as the released code does; docstring: first, third .. symbol first, as it "
-     "says "
-     "that it does"},
+     "says that it does"},
     {.name = NULL},
 };
 
@@ -90,11 +89,9 @@ const task_descriptor task_descriptor_odds_first = {
     .title = "Odds first",
     .source = "Deletang et al., Neural Networks and the Chomsky Hierarchy, ICLR 2023",
     .format = "BOS s1 s2 s3 s4 s5 SEP s2 s4 s1 s3 s5 EOS   order=docstring: SEP s1 s3 s5 s2 s4 EOS",
-    .notes =
-        "The released code and its own description differ in the order; results of the source are of the code. It "
-        "trains "
-        "on lengths 1-40 and tests up to 500, in the encoder regime. Short lengths have so few strings that streams "
-        "share some.",
+    .notes = "The released code and its own description differ in the order; results of the source are of the code. "
+             "It trains on lengths 1-40 and tests up to 500, in the encoder regime. Short lengths have so few strings "
+             "that streams share some.",
     .kind = TASK_ANSWER,
     .proposes_positions = 1,
     .positions = "a symbol and its copy share an id: BOS and SEP 0, the i-th symbol i (Cho et al. 2024, position "

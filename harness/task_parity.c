@@ -70,16 +70,13 @@ const task_descriptor task_descriptor_parity = {
     .name = "parity",
     .title = "Parity",
     .source = "Huang et al., A Formal Framework for Understanding Length Generalization in Transformers, ICLR 2025; "
-              "Deletang et "
-              "al., Neural Networks and the Chomsky Hierarchy, ICLR 2023",
+              "Deletang et al., Neural Networks and the Chomsky Hierarchy, ICLR 2023",
     .format = "BOS 1 0 0 1 1 SEP odd EOS",
-    .notes =
-        "Nothing in either source solves it past the training lengths: Huang et al. report at most .83 at twice and "
-        ".63 at "
-        "three times the length. With balance=counts strings of few zeros or few ones are frequent, at every "
-        "length, and the rarest of them are shared between streams; an even count is a little more frequent at even "
-        "lengths. Huang et al. train on lengths 0-50 and test on 51-100 and 101-150; Deletang et al. train on 1-40 and "
-        "test up to 500, with balance=bits.",
+    .notes = "No transformer of either source solves it past the training lengths: Huang et al. report at most .83 at "
+             "twice and .63 at three times the length. With balance=counts strings of few zeros or few ones are "
+             "frequent, at every length, and the rarest of them are shared between streams; an even count is a little "
+             "more frequent at even lengths. Huang et al. train on lengths 0-50 and test on 51-100 and 101-150; "
+             "Deletang et al. train on 1-40 and test up to 500, with balance=bits.",
     .kind = TASK_ANSWER,
     .options = parity_rows,
     .options_size = sizeof(parity_options),

@@ -5,8 +5,8 @@
  *   prompt    x
  *   answer    x backwards; with then=reverse: that, |, the same again; with then=copy: that, |, x
  *   position  proposed: a symbol and its copies share an id (position coupling). What stands in front of a reversed
- * string (SEP, |) has the id one above its first symbol, what stands in front of x (BOS, |) the id 0: so ids go down by
- * one in a reversed string, and up by one in x, from the token that predicts the first symbol on
+ *             string (SEP, |) has the id one above its first symbol, what stands in front of x (BOS, |) the id 0: so
+ *             ids go down by one in a reversed string, and up by one in x, from the token in front of it on
  *
  *   symbols=100, then=copy, length 2:
  *   input     101   7  93 102  93   7 100   7  93
@@ -100,17 +100,17 @@ static const pe_option reverse_rows[] = {
 const task_descriptor task_descriptor_reverse = {
     .name = "reverse",
     .title = "Reverse",
-    .source = "Deletang et al., Neural Networks and the Chomsky Hierarchy, ICLR 2023; Kazemnejad et al., The Impact of "
-              "Positional Encoding on Length Generalization in Transformers, NeurIPS 2023",
+    .source = "Deletang et al., Neural Networks and the Chomsky Hierarchy, ICLR 2023; Kazemnejad et al., The Impact "
+              "of Positional Encoding on Length Generalization in Transformers, NeurIPS 2023",
     .format = "BOS c a d SEP d a c EOS   then=copy: BOS c a SEP a c | c a EOS",
-    .notes = "Deletang et al.: symbols=2, trained on lengths 1-40, tested up to 500, in the encoder regime. Kazemnejad "
-             "et al.: "
-             "the default is mc, then=reverse mc2x, then=copy mcrv; trained on lengths 4-20, tested on 21-40.",
+    .notes = "Deletang et al.: symbols=2, trained on lengths 1-40, tested up to 500, in the encoder regime. "
+             "Kazemnejad et al.: the default is mc, then=reverse mc2x, then=copy mcrv; trained on lengths 4-20, "
+             "tested on 21-40.",
     .kind = TASK_ANSWER,
     .proposes_positions = 1,
-    .positions =
-        "a symbol and its copies share an id: the i-th symbol i, BOS 0; SEP, and | in front of a reversed string, "
-        "length+1; | in front of the string itself 0 (Cho et al. 2024, position coupling, applied to this task)",
+    .positions = "a symbol and its copies share an id: the i-th symbol i, BOS 0; SEP, and | in front of a reversed "
+                 "string, length+1; | in front of the string itself 0 (Cho et al. 2024, position coupling, applied to "
+                 "this task)",
     .options = reverse_rows,
     .options_size = sizeof(reverse_options),
     .symbols = reverse_symbols,

@@ -103,14 +103,12 @@ static const pe_option sort_numbers_rows[] = {
 const task_descriptor task_descriptor_sort_numbers = {
     .name = "sort_numbers",
     .title = "Sort numbers",
-    .source =
-        "Kazemnejad et al., The Impact of Positional Encoding on Length Generalization in Transformers, NeurIPS 2023",
+    .source = "Kazemnejad et al., The Impact of Positional Encoding on Length Generalization in Transformers, NeurIPS "
+              "2023",
     .format = "BOS 9 0 7 , 1 2 , 4 4 1 0 SEP 1 2 , 9 0 7 , 4 4 1 0 EOS",
-    .notes =
-        "Length counts numbers; prompt and answer have up to five tokens for each of them. Kazemnejad et al. train on "
-        "up to 8 numbers and test on 9-16, with and without a scratchpad; there is none here. Their other sort, of "
-        "single "
-        "tokens, is bucket_sort(symbols=50).",
+    .notes = "Length counts numbers; prompt and answer have up to five tokens for each of them. Kazemnejad et al. "
+             "train on up to 8 numbers and test on 9-16, with and without a scratchpad; there is none here. Their "
+             "other sort, of single tokens, is bucket_sort(symbols=50).",
     .kind = TASK_ANSWER,
     .options = sort_numbers_rows,
     .options_size = sizeof(sort_numbers_options),
