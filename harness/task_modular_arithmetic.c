@@ -7,11 +7,11 @@
  *     input   BOS expression SEP value
  *   solve_equation
  *     length  symbols of the equation, from 3
- *     tokens  0 .. m-1 the digits, + = m, - = m+1, x = m+2, ( = m+3, ) = m+4, = m+5; then BOS, SEP, EOS
+ *     tokens  0 .. m-1 the digits, + = m, - = m+1, x = m+2, ( = m+3, ) = m+4, the sign = m+5; then BOS, SEP, EOS
  *     input   BOS expression = value SEP the digit that x stands for
  *   target    nothing up to the last symbol of the prompt, then the answer and EOS: SEP predicts the answer
  *
- *   modular_arithmetic, length 5: 1 + 2 * 3              brackets=true, length 7: (-4*(1))
+ *   modular_arithmetic, length 5: 1 + 2 * 3              brackets=true, length 8: (-4*(1))
  *   input     8 1 5 2 7 3 9 2                            input     10 8 6 4 7 8 1 9 9 11 1
  *   target    . . . . . . 2 10                           target     . . . . . . . . .  1 12
  *
