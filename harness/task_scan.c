@@ -254,16 +254,14 @@ const task_descriptor task_descriptor_scan = {
         "Lake & Baroni, Generalization without Systematicity: On the Compositional Skills of Sequence-to-Sequence "
         "Recurrent Networks, ICML 2018",
     .format = "BOS jump left twice and look SEP LTURN JUMP LTURN JUMP LOOK EOS",
-    .notes =
-        "Length is the number of actions, 48 at most; 20910 commands in all. The published length split: split=length, "
-        "train.min_len=22, train.len=22 and eval.bins=22-22;48-48, each set drawn from uniformly. That of Kazemnejad "
-        "et "
-        "al.: split=mdlen, the same with 25. The published simple split: split=simple with every length at 48; here "
-        "seven of eight commands are for training, there 80 %. With split=exact a number of actions that no command "
-        "has "
-        "(23, 29, 31, 34, 35, 37-39, 41-47) stands for the next smaller one. Short commands are so few that streams "
-        "share "
-        "some: see the overlap in the record.",
+    .notes = "Length is the number of actions, 48 at most; 20910 commands in all. The published length split: "
+             "split=length, train.min_len=22, train.len=22 and eval.bins=22-22;48-48, each set drawn from uniformly. "
+             "That of Kazemnejad et al.: split=mdlen, the same with 25. The published simple split: split=simple with "
+             "every length at 48. As in every task the test draws from one in sixteen of a set and training from "
+             "seven in eight, where the published length split tests with all long commands and the simple one with a "
+             "fifth. With split=exact a number of actions that no command has (23, 29, 31, 34, 35, 37-39, 41-47) "
+             "stands for the next smaller one. Short commands are so few that streams share some: see the overlap in "
+             "the record.",
     .kind = TASK_ANSWER,
     .options = scantask_rows,
     .options_size = sizeof(scantask_options),
