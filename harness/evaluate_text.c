@@ -1,5 +1,5 @@
-/* evaluate_text.c - language tasks: the loss of a fixed stretch of text, read in windows of each length, or, where a task has
- * no text that is predicted byte by byte, of windows that it draws.
+/* evaluate_text.c - language tasks: the loss of a fixed stretch of text, read in windows of each length, or, where a task
+ * has no text that is predicted byte by byte, of windows that it draws.
  *
  * Non-overlapping windows give early positions of each window little context (the "early token curse"); a sliding window
  * gives every scored token, after the first window, at least window - stride tokens of it. Both score each prediction of the
@@ -107,8 +107,8 @@ static point_standing text_standing(const evaluation *v, text_bench *t, int wind
 }
 
 /* What one pass found: a value, and with `positions` the loss by position. too_short: the text has no such window. */
-static int text_values(const text_bench *t, length_bin bin, const char *mode, const point_standing *standing, int too_short,
-                       int positions, run_result *out, error *e)
+static int text_values(const text_bench *t, length_bin bin, const char *mode, const point_standing *standing,
+                       int too_short, int positions, run_result *out, error *e)
 {
     run_value value = { .bin = bin, .metric = "loss", .mode = mode, .value = evaluate_mean_loss(t->sum, t->scored),
                         .n = t->scored, .status = standing->undefined ? "undefined" : too_short ? "not_run" : "ok" };

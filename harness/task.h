@@ -52,7 +52,7 @@ typedef struct task task;
 
 typedef enum task_kind {
     TASK_ANSWER,         /* prompt and answer: exact match and token accuracy over the scored tokens */
-    TASK_LANGUAGE        /* loss and per-position loss, of a text in non-overlapping and sliding windows or of drawn windows */
+    TASK_LANGUAGE        /* loss and per-position loss: of a text in non-overlapping and sliding windows, or of drawn ones */
 } task_kind;
 
 typedef struct task_descriptor {
@@ -130,8 +130,8 @@ void task_arrange_bits(rng *r, int zeros, int len, int step, int *bits);
  * 0 <= k <= n <= TASK_SYMBOLS_MAX. */
 void task_distinct(rng *r, int n, int k, int first, int *out);
 
-/* Filler of retrieval tasks: the words and full stops of "The grass is green. The sky is blue. The sun is yellow. Here we go.
- * There and back again.", over and over. Token number i >= 0 of it, of TASK_FILLERS kinds. */
+/* Filler of retrieval tasks: the words and full stops of "The grass is green. The sky is blue. The sun is yellow. Here we
+ * go. There and back again.", over and over. Token number i >= 0 of it, of TASK_FILLERS kinds. */
 enum { TASK_FILLERS = 16 };
 int task_filler(int i);
 
@@ -147,8 +147,9 @@ typedef struct task_corpus {
 /* What the option `file` says in all of them. */
 #define TASK_CORPUS_FILE "results/corpora/prose.txt"
 #define TASK_CORPUS_HELP "what to read, of any content; a relative path starts at the folder where posbench runs"
-/* *state = a new corpus of the file `path`, each stretch of which holds `window` bytes, as windows of length `len` need. -1
- * with e set, which begins with `name`. The functions after it are a descriptor's state_free, text, digest and chance_token. */
+/* *state = a new corpus of the file `path`, each stretch of which holds `window` bytes, as windows of length `len` need.
+ * -1 with e set, which begins with `name`. The functions after it serve as a descriptor's state_free, text, digest and
+ * chance_token. */
 int task_corpus_open(const char *name, const char *path, int len, int window, void **state, error *e);
 void task_corpus_free(void *state);
 const unsigned char *task_corpus_stretch(const void *state, task_stream stream, long *count);

@@ -2,9 +2,10 @@
  * it; what is the value of one of them?
  *
  *   length    variables of the chain, one clause each
- *   tokens    0 .. V-1 the variables, V = variables, then '+' = V, '-' = V+1, '1' = V+2, '=' = V+3, ';' = V+4, '?' =
- * V+5, BOS, SEP, EOS prompt    length clauses of five tokens, `a = + b ;` or, for the first of the chain, `a = - 1 ;`,
- * then `? a` answer    + or -, for +1 or -1
+ *   tokens    0 .. V-1 the variables, V = variables, then '+' = V, '-' = V+1, '1' = V+2, '=' = V+3, ';' = V+4,
+ *             '?' = V+5, BOS, SEP, EOS
+ *   prompt    length clauses of five tokens, `a = + b ;` or, for the first of the chain, `a = - 1 ;`, then `? a`
+ *   answer    + or -, for +1 or -1
  *
  *   three variables:
  *   prompt     c = - a ; a = + b ; b = - 1 ; ? c

@@ -27,8 +27,9 @@
  * ceil(sqrt(pairs)) and h = ceil(pairs/g); the pairs take that many different cells of the g x h grid in random order.
  * From two pairs on every key shares a token with another one, and where the grid is full (4, 9, 16 ... pairs) neither
  * token alone tells the value. Statements and slots are three tokens long, all else is as above; the value is predicted
- * after the key's second token. pairs=4: input      2  5  8  3  4  7  3  5 10  2  4  9 | 3  5  0  0  0  0 ... target .
- * .  .  .  .  .  .  .  .  .  .  . | . 10  .  .  .  . ...
+ * after the key's second token. pairs=4:
+ *   input      2  5  8  3  4  7  3  5 10  2  4  9 | 3  5  0  0  0  0 ...
+ *   target     .  .  .  .  .  .  .  .  .  .  .  . | . 10  .  .  .  . ...
  */
 #include <math.h>
 #include <stddef.h>

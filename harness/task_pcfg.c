@@ -11,8 +11,8 @@
  *   argument   -> function | string                      string -> 2 to 5 letters, each number equally likely
  *
  *   unary    copy x = x, reverse x, shift x: the first letter goes to the end, swap x: first and last letter change
- * places, repeat x = x x, echo x: the last letter once more binary   append x , y = x y, prepend x , y = y x,
- * remove_first x , y = y, remove_second x , y = x
+ *            places, repeat x = x x, echo x: the last letter once more
+ *   binary   append x , y = x y, prepend x , y = y x, remove_first x , y = y, remove_second x , y = x
  *
  *   symbols=26, length 2, letters written a to z:
  *   prompt     append swap a b c , d e
@@ -21,8 +21,8 @@
  * A function is unary with probability p = `unary`, an argument is a function with 1/4 (both as in the authors'
  * generator); an expression is drawn from what this gives among those of exactly `length` functions, and, with `depth`,
  * of no more than that many functions inside one another. Trees are drawn with their exact probabilities: log_weight[n]
- * is the logarithm of what all trees of n functions weigh together. Only p/((1-p) 3/4) matters once the length is
- * given.
+ * is the logarithm of what all trees of n functions weigh together. Once the length is given only (1-p) 3/4 / p
+ * matters: what a binary function weighs with its second string where a unary one weighs 1.
  *
  * Functions are uniform over those of their kind whose result, their arguments being known, has no more than `limit`
  * letters (auto: 5 (length+1), as many as appending can ever give); reverse, shift, swap and copy always fit, and so do

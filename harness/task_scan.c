@@ -1,8 +1,9 @@
 /* SCAN (Lake & Baroni 2018): commands in a small English, to be translated into actions.
  *
  *   length    actions, at most 48; see `split`
- *   tokens    0 .. 12 the words (walk look run jump turn left right opposite around twice thrice and after), 13 .. 18
- * the actions (WALK LOOK RUN JUMP LTURN RTURN), then BOS = 19, SEP = 20, EOS = 21 prompt    the command, 1 to 9 words
+ *   tokens    0 .. 12 the words (walk look run jump turn left right opposite around twice thrice and after),
+ *             13 .. 18 the actions (WALK LOOK RUN JUMP LTURN RTURN), then BOS = 19, SEP = 20, EOS = 21
+ *   prompt    the command, 1 to 9 words
  *   answer    its actions
  *
  *   jump left twice and look, length 5:
@@ -14,8 +15,9 @@
  *   C -> S and S | S after S | S       the first, then the second; with `after` the second, then the first
  *   S -> V twice | V thrice | V        that many times
  *   V -> D | D opposite dir | D around dir, or U | U dir | turn dir, with D = U or turn:
- *        U dir = turn, U;   U opposite dir = turn, turn, U;   U around dir = turn, U, four times; `turn` as U is
- * nothing U -> walk | look | run | jump      dir -> left | right
+ *        U dir = turn, U;   U opposite dir = turn, turn, U;   U around dir = turn, U, four times; `turn` as U does
+ *        nothing itself
+ *   U -> walk | look | run | jump      dir -> left | right
  *
  * That are 34 V, 102 S and 20910 C, all different. They are written down once, in order of their actions, and drawn
  * from uniformly. Some numbers of actions from 23 on have no command: 23, 29, 31, 34, 35, 37 to 39 and 41 to 47.
@@ -23,9 +25,9 @@
  * split says which commands a length stands for:
  *   exact     those of as many actions, or of the next smaller number that has any
  *   simple    those of at most as many: all of them at length 48
- *   length    the same up to 22; above that, those of 23 actions at least. Training at length 22 and testing at 48 are
- * the 16990 and 3920 commands of the source's length split. mdlen     the same with 25 instead of 22, the border of
- * Kazemnejad et al. 2023
+ *   length    the same up to 23; above that, those of 24 actions at least. Training at length 22 and testing at 48 are
+ *             the 16990 and 3920 commands of the source's length split.
+ *   mdlen     the same with 25 as the border, which is that of Kazemnejad et al. 2023, and 26 above it
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -203,7 +205,7 @@ static void scantask_sizes(const void *options, int len, int *prompt, int *answe
 /* The fewest actions that a command of this length has. */
 static int scantask_fewest(const scantask_options *o, const scantask_state *s, int len)
 {
-    int border = o->split == SCAN_SPLIT_LENGTH ? 22 : o->split == SCAN_SPLIT_MDLEN ? 25 : SCAN_LONGEST;
+    int border = o->split == SCAN_SPLIT_LENGTH ? 23 : o->split == SCAN_SPLIT_MDLEN ? 25 : SCAN_LONGEST;
     if (o->split != SCAN_SPLIT_EXACT)
         return len > border ? border + 1 : 1;
     while (s->below[len] == s->below[len + 1])
@@ -240,9 +242,8 @@ static void scantask_pair(const void *options, const void *state, rng *kind, rng
 
 static const pe_option scantask_rows[] = {
     {"split", PE_OPTION_CHOICE, offsetof(scantask_options, split), "exact", 0, 0, 0, "exact|simple|length|mdlen",
-     "which commands a length stands for: exactly as many actions; at most as many; the same with a border behind 22 "
-     "(Lake & "
-     "Baroni's length split) or 25 actions (Kazemnejad et al.), which longer lengths begin at"},
+     "which commands a length stands for: exactly as many actions; at most as many; the same, but above 23 those of 24 "
+     "at least (Lake & Baroni's length split), or above 25 those of 26 at least (Kazemnejad et al.)"},
     {.name = NULL},
 };
 
@@ -253,16 +254,14 @@ const task_descriptor task_descriptor_scan = {
         "Lake & Baroni, Generalization without Systematicity: On the Compositional Skills of Sequence-to-Sequence "
         "Recurrent Networks, ICML 2018",
     .format = "BOS jump left twice and look SEP LTURN JUMP LTURN JUMP LOOK EOS",
-    .notes =
-        "Length is the number of actions, 48 at most; 20910 commands in all. The published length split: split=length, "
-        "train.min_len=22, train.len=22 and eval.bins=22-22;48-48, each set drawn from uniformly. That of Kazemnejad "
-        "et "
-        "al.: split=mdlen, the same with 25. The published simple split: split=simple with every length at 48; here "
-        "seven of eight commands are for training, there 80 %. With split=exact a number of actions that no command "
-        "has "
-        "(23, 29, 31, 34, 35, 37-39, 41-47) stands for the next smaller one. Short commands are so few that streams "
-        "share "
-        "some: see the overlap in the record.",
+    .notes = "Length is the number of actions, 48 at most; 20910 commands in all. The published length split: "
+             "split=length, train.min_len=22, train.len=22 and eval.bins=22-22;48-48, each set drawn from uniformly. "
+             "That of Kazemnejad et al.: split=mdlen, the same with 25. The published simple split: split=simple with "
+             "every length at 48. As in every task the test draws from one in sixteen of a set and training from "
+             "seven in eight, where the published length split tests with all long commands and the simple one with a "
+             "fifth. With split=exact a number of actions that no command has (23, 29, 31, 34, 35, 37-39, 41-47) "
+             "stands for the next smaller one. Short commands are so few that streams share some: see the overlap in "
+             "the record.",
     .kind = TASK_ANSWER,
     .options = scantask_rows,
     .options_size = sizeof(scantask_options),

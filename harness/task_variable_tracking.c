@@ -3,9 +3,10 @@
  *
  *   length    tokens of the prompt
  *   tokens    V = variables, W = values: 0 .. V-1 variables, V .. V+W-1 values, then '=' = V+W, '?' = V+W+1, sixteen
- * kinds of filler, BOS, SEP, EOS prompt    chains * (hops+1) statements of three tokens and filler between them, then
- * '?' and what is asked answer    ask=variables: after `? value`, the hops+1 variables of the value's chain, in the
- * chain's order ask=value: after `? variable`, the last one of a chain, the chain's value
+ *             kinds of filler, BOS, SEP, EOS
+ *   prompt    chains * (hops+1) statements of three tokens and filler between them, then '?' and what is asked
+ *   answer    ask=variables: after `? value`, the hops+1 variables of the value's chain, in the chain's order
+ *             ask=value: after `? variable`, the last one of a chain, the chain's value
  *
  *   variables=8, values=4, hops=2, two tokens of filler, ask=variables (= is 12, ? is 13, filler from 14 on):
  *   prompt     3 12  9 | 14 |  5 12  3 | 15 |  0 12  5 | 13  9         3 = 9, 5 = 3, 0 = 5: which are 9?
