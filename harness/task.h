@@ -105,6 +105,9 @@ typedef struct task_descriptor {
     const unsigned char *(*text)(const void *state, task_stream stream, long *count);
     /* Optional. SHA-256 (hex) of what was read, for the record. */
     const char *(*digest)(const void *state);
+
+    /* 0 at first; raised when equal arguments no longer give equal sequences: records of two versions are of two tasks. */
+    int version;
 } task_descriptor;
 
 /* ------------------------------------------------------------------------------------------------ for writing tasks */
