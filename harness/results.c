@@ -138,6 +138,7 @@ static int results_read_spec(const char *dir, results *out, error *e)
     results_copy(spec, "name", out->name, sizeof out->name);
     results_copy(spec, "title", out->title, sizeof out->title);
     results_copy(spec, "baseline", out->baseline, sizeof out->baseline);
+    out->tuned = json_is_object(json_object_get(spec, "tune"));
     json_decref(spec);
     return 0;
 }
