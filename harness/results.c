@@ -181,7 +181,8 @@ int results_load(const char *dir, results *out, error *e)
     results_free_names(names, count);
     qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
     results_drop_twins(runs, out, &faults);
-    if (results_label_all(out, &fault) < 0 || results_read_spec(dir, out, &fault) < 0)
+    int spec_fault = results_read_spec(dir, out, &fault); /* first: labels depend on whether the rate was tuned */
+    if (results_label_all(out, &fault) < 0 || spec_fault < 0)
         results_fault(&faults, fault.message);
     if (out->count == 0 && faults.length == 0)
         results_fault(&faults, "no records: a sweep puts one there for each finished run");
