@@ -108,6 +108,9 @@ typedef struct task_descriptor {
 
     /* 0 at first; raised when equal arguments no longer give equal sequences: records of two versions are of two tasks. */
     int version;
+
+    /* Optional. Whole BibTeX entries of works that `source` names, as in pe_descriptor. */
+    const char *bibtex;
 } task_descriptor;
 
 /* ------------------------------------------------------------------------------------------------ for writing tasks */

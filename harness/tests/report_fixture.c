@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "report_fixture.h"
 
 #include <criterion/criterion.h>
@@ -33,6 +34,16 @@ static void made_config(const made_run *made, run_config *c)
     c->eval.ratios = (pe_list){.count = made_lengths(made)};
     memcpy(c->eval.ratios.value, made_ratio, (size_t)made_lengths(made) * sizeof made_ratio[0]);
     c->eval.stride = made->loss ? 4 : 0;
+    char copy[512], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", made->settings ? made->settings : "");
+    for (char *item; (item = strsep(&rest, "|")) != NULL;) {
+        error e = ERROR_INIT;
+        char *equals = strchr(item, '=');
+        if (!equals)
+            continue;
+        *equals = '\0';
+        cr_assert(config_set(c, item, equals + 1, &e) == 0, "%s", e.message);
+    }
 }
 
 static void made_add(run_result *r, const made_run *made, int length, const char *metric, const char *mode,

@@ -22,6 +22,7 @@ typedef struct made_run {
     int steps;                       /* train.steps, 30 */
     int lengths;                     /* tested: the first so many, all */
     int task_version;
+    const char *settings;            /* more of the configuration, "train.lengths=geometric|train.clip=0" */
 } made_run;
 
 /* Makes dir/runs if need be and writes the record below it. The path of the file into `path` (may be NULL). */
