@@ -195,4 +195,8 @@ const pe_descriptor pe_encoding_alibi = {
     .init = alibi_init,
     .bias = alibi_bias,
     .bias_bwd = alibi_bias_bwd,
+    .bibtex = "@inproceedings{press2022train, title = {Train Short, Test Long: Attention with Linear Biases Enables "
+              "Input Length Extrapolation}, author = {Press, Ofir and Smith, Noah A. and Lewis, Mike}, booktitle = "
+              "{International Conference on Learning Representations}, year = {2022}, eprint = {2108.12409}, "
+              "archiveprefix = {arXiv}}",
 };

@@ -230,4 +230,7 @@ const pe_descriptor pe_encoding_cope = {
     .sizes = cope_sizes,
     .score = cope_score,
     .score_bwd = cope_score_bwd,
+    .bibtex = "@misc{golovneva2024contextual, title = {Contextual Position Encoding: Learning to Count What's "
+              "Important}, author = {Golovneva, Olga and Wang, Tianlu and Weston, Jason and Sukhbaatar, Sainbayar}, "
+              "year = {2024}, eprint = {2405.18719}, archiveprefix = {arXiv}}",
 };

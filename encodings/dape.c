@@ -377,4 +377,13 @@ const pe_descriptor pe_encoding_dape = {
     .sizes = dape_sizes,
     .score = dape_score,
     .score_bwd = dape_score_bwd,
+    .bibtex = "@inproceedings{zheng2024dape, title = {{DAPE}: Data-Adaptive Positional Encoding for Length "
+              "Extrapolation}, author = {Zheng, Chuanyang and Gao, Yihang and Shi, Han and Huang, Minbin and Li, "
+              "Jingyao and Xiong, Jing and Ren, Xiaozhe and Ng, Michael and Jiang, Xin and Li, Zhenguo and Li, Yu}, "
+              "booktitle = {Advances in Neural Information Processing Systems}, volume = {37}, year = {2024}, eprint "
+              "= {2405.14722}, archiveprefix = {arXiv}} "
+              "@misc{zheng2024dapev2, title = {{DAPE V2}: Process Attention Score as Feature Map for Length "
+              "Extrapolation}, author = {Zheng, Chuanyang and Gao, Yihang and Shi, Han and Xiong, Jing and Sun, "
+              "Jiankai and Li, Jingyao and Huang, Minbin and Ren, Xiaozhe and Ng, Michael and Jiang, Xin and Li, "
+              "Zhenguo and Li, Yu}, year = {2024}, eprint = {2410.04798}, archiveprefix = {arXiv}}",
 };

@@ -236,4 +236,13 @@ const pe_descriptor pe_encoding_dpb = {
     .params = dpb_params,
     .bias = dpb_bias,
     .bias_bwd = dpb_bias_bwd,
+    .bibtex = "@inproceedings{wang2022crossformer, title = {{CrossFormer}: A Versatile Vision Transformer Hinging on "
+              "Cross-scale Attention}, author = {Wang, Wenxiao and Yao, Lu and Chen, Long and Lin, Binbin and Cai, "
+              "Deng and He, Xiaofei and Liu, Wei}, booktitle = {International Conference on Learning "
+              "Representations}, year = {2022}, eprint = {2108.00154}, archiveprefix = {arXiv}} "
+              "@inproceedings{liu2022swinv2, title = {{Swin Transformer V2}: Scaling Up Capacity and Resolution}, "
+              "author = {Liu, Ze and Hu, Han and Lin, Yutong and Yao, Zhuliang and Xie, Zhenda and Wei, Yixuan and "
+              "Ning, Jia and Cao, Yue and Zhang, Zheng and Dong, Li and Wei, Furu and Guo, Baining}, booktitle = "
+              "{Proceedings of the IEEE/CVF Conference on Computer Vision and Pattern Recognition}, pages = "
+              "{12009--12019}, year = {2022}, eprint = {2111.09883}, archiveprefix = {arXiv}}",
 };

@@ -227,4 +227,9 @@ const pe_descriptor pe_encoding_fire = {
     .params = fire_params,
     .bias = fire_bias,
     .bias_bwd = fire_bias_bwd,
+    .bibtex = "@inproceedings{li2024fire, title = {Functional Interpolation for Relative Positions Improves Long "
+              "Context Transformers}, author = {Li, Shanda and You, Chong and Guruganesh, Guru and Ainslie, Joshua "
+              "and Ontanon, Santiago and Zaheer, Manzil and Sanghai, Sumit and Yang, Yiming and Kumar, Sanjiv and "
+              "Bhojanapalli, Srinadh}, booktitle = {International Conference on Learning Representations}, year = "
+              "{2024}, eprint = {2310.04418}, archiveprefix = {arXiv}}",
 };

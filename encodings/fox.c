@@ -219,4 +219,8 @@ const pe_descriptor pe_encoding_fox = {
     .gate_bwd = fox_gate_bwd,
     .score = fox_score,
     .score_bwd = fox_score_bwd,
+    .bibtex = "@inproceedings{lin2025forgetting, title = {Forgetting Transformer: Softmax Attention with a Forget "
+              "Gate}, author = {Lin, Zhixuan and Nikishin, Evgenii and He, Xu Owen and Courville, Aaron}, booktitle = "
+              "{International Conference on Learning Representations}, year = {2025}, eprint = {2503.02130}, "
+              "archiveprefix = {arXiv}}",
 };

@@ -348,4 +348,8 @@ const pe_descriptor pe_encoding_kerple = {
     .score_bwd = kerple_score_bwd,
     .bias = kerple_bias,
     .bias_bwd = kerple_bias_bwd,
+    .bibtex = "@inproceedings{chi2022kerple, title = {{KERPLE}: Kernelized Relative Positional Embedding for Length "
+              "Extrapolation}, author = {Chi, Ta-Chung and Fan, Ting-Han and Ramadge, Peter J. and Rudnicky, "
+              "Alexander I.}, booktitle = {Advances in Neural Information Processing Systems}, volume = {35}, pages = "
+              "{8386--8399}, year = {2022}, eprint = {2205.09921}, archiveprefix = {arXiv}}",
 };

@@ -128,4 +128,9 @@ const pe_descriptor pe_encoding_sandwich = {
     .sizes = sandwich_sizes,
     .prepare = sandwich_prepare,
     .bias = sandwich_bias,
+    .bibtex = "@inproceedings{chi2023dissecting, title = {Dissecting Transformer Length Extrapolation via the Lens of "
+              "Receptive Field Analysis}, author = {Chi, Ta-Chung and Fan, Ting-Han and Rudnicky, Alexander I. and "
+              "Ramadge, Peter J.}, booktitle = {Proceedings of the 61st Annual Meeting of the Association for "
+              "Computational Linguistics (Volume 1: Long Papers)}, pages = {13522--13537}, year = {2023}, eprint = "
+              "{2212.10356}, archiveprefix = {arXiv}}",
 };

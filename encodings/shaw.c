@@ -199,4 +199,9 @@ const pe_descriptor pe_encoding_shaw = {
     .score_bwd = shaw_score_bwd,
     .value = shaw_value,
     .value_bwd = shaw_value_bwd,
+    .bibtex = "@inproceedings{shaw2018relative, title = {Self-Attention with Relative Position Representations}, "
+              "author = {Shaw, Peter and Uszkoreit, Jakob and Vaswani, Ashish}, booktitle = {Proceedings of the 2018 "
+              "Conference of the North {A}merican Chapter of the Association for Computational Linguistics: Human "
+              "Language Technologies, Volume 2 (Short Papers)}, pages = {464--468}, year = {2018}, eprint = "
+              "{1803.02155}, archiveprefix = {arXiv}}",
 };

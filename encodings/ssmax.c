@@ -94,4 +94,6 @@ const pe_descriptor pe_encoding_ssmax = {
     .sizes = ssmax_sizes,
     .score = ssmax_score,
     .score_bwd = ssmax_score_bwd,
+    .bibtex = "@misc{nakanishi2025scalable, title = {Scalable-Softmax Is Superior for Attention}, author = "
+              "{Nakanishi, Ken M.}, year = {2025}, eprint = {2501.19399}, archiveprefix = {arXiv}}",
 };

@@ -208,4 +208,9 @@ const pe_descriptor pe_encoding_t5 = {
     .prepare = t5_prepare,
     .bias = t5_bias,
     .bias_bwd = t5_bias_bwd,
+    .bibtex = "@article{raffel2020exploring, title = {Exploring the Limits of Transfer Learning with a Unified "
+              "Text-to-Text Transformer}, author = {Raffel, Colin and Shazeer, Noam and Roberts, Adam and Lee, "
+              "Katherine and Narang, Sharan and Matena, Michael and Zhou, Yanqi and Li, Wei and Liu, Peter J.}, "
+              "journal = {Journal of Machine Learning Research}, volume = {21}, number = {140}, pages = {1--67}, year "
+              "= {2020}, eprint = {1910.10683}, archiveprefix = {arXiv}}",
 };

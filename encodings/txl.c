@@ -374,4 +374,13 @@ const pe_descriptor pe_encoding_txl = {
     .prepare = txl_prepare,
     .score = txl_score,
     .score_bwd = txl_score_bwd,
+    .bibtex = "@inproceedings{dai2019transformerxl, title = {{Transformer-XL}: Attentive Language Models Beyond a "
+              "Fixed-Length Context}, author = {Dai, Zihang and Yang, Zhilin and Yang, Yiming and Carbonell, Jaime "
+              "and Le, Quoc V. and Salakhutdinov, Ruslan}, booktitle = {Proceedings of the 57th Annual Meeting of the "
+              "Association for Computational Linguistics}, year = {2019}, eprint = {1901.02860}, archiveprefix = "
+              "{arXiv}} "
+              "@inproceedings{yang2019xlnet, title = {{XLNet}: Generalized Autoregressive Pretraining for Language "
+              "Understanding}, author = {Yang, Zhilin and Dai, Zihang and Yang, Yiming and Carbonell, Jaime and "
+              "Salakhutdinov, Ruslan and Le, Quoc V.}, booktitle = {Advances in Neural Information Processing "
+              "Systems}, volume = {32}, year = {2019}, eprint = {1906.08237}, archiveprefix = {arXiv}}",
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "lengths.h"
 #include "options.h"
 #include "regime.h"
 #include "task.h"
@@ -221,7 +222,7 @@ int config_canonical(run_config *c, const char *name, const registry *r, error *
         return check_options_text(c, r, e);
     if (field == c->eval.bins)
         return check_ranges_text(c, e);
-    if (row->kind == PE_OPTION_LIST)
+    if (field == (char *)&c->eval.ratios) /* the order of weights says which band each is of */
         qsort(((pe_list *)field)->value, (size_t)((pe_list *)field)->count, sizeof(double), real_order);
     return 0;
 }
@@ -245,7 +246,7 @@ static int check_shortest(run_config *c, task_kind kind, int longest, error *e)
 {
     if (c->train.min_len != PE_AUTO_INT)
         return 0;
-    if (kind == TASK_LANGUAGE) {
+    if (kind == TASK_LANGUAGE || c->train.lengths == CONFIG_LENGTHS_FIXED) {
         c->train.min_len = c->train.len;
         return 0;
     }
@@ -397,7 +398,10 @@ static int check_task(run_config *c, const registry *r, const length_bin *bins, 
     if (!t)
         return -1;
     int result = check_shortest(c, task_of(t)->kind, longest, e);
+    if (result == 0)
+        result = lengths_check(c, row, e);
     if (result == 0) {
+        *row = "task";
         int shortest = bins[0].min_len < c->train.min_len ? bins[0].min_len : c->train.min_len;
         result = task_check(c->task, config_regime(c), shortest, longest, e);
     }

@@ -83,6 +83,7 @@ static void run_describe(const run_session *s, run_result *out)
     out->parameters = (long)s->model.length;
     out->encoding_parameters = model_encoding_parameters(&s->model);
     out->train_tokens_max = s->model.shape.train_len;
+    out->task_version = task_of(s->task)->version;
     snprintf(out->corpus_digest, sizeof out->corpus_digest, "%s", digest ? digest : "");
 }
 

@@ -48,6 +48,7 @@ typedef struct run_result {
     long tokens_seen;       /* in training */
     int train_tokens_max;   /* tokens of the longest training sequence = pe_shape.train_len */
     double map_reach;       /* the largest position met in training */
+    int task_version;       /* of the task's descriptor */
     char corpus_digest[65]; /* empty: no file was read */
     int values_count, positions_count, curve_count;
     run_value *values;

@@ -107,6 +107,12 @@ typedef struct task_descriptor {
     int (*scored)(const void *options, int len);
     /* Optional. SHA-256 (hex) of what was read, for the record. */
     const char *(*digest)(const void *state);
+
+    /* 0 at first; raised when equal arguments no longer give equal sequences: records of two versions are of two tasks. */
+    int version;
+
+    /* Optional. Whole BibTeX entries of works that `source` names, as in pe_descriptor. */
+    const char *bibtex;
 } task_descriptor;
 
 /* ------------------------------------------------------------------------------------------------ for writing tasks */

@@ -303,4 +303,8 @@ const task_descriptor task_descriptor_mqar = {
     .state_new = mqar_state_new,
     .state_free = mqar_state_free,
     .sample = mqar_sample,
+    .bibtex = "@inproceedings{arora2024zoology, title = {Zoology: Measuring and Improving Recall in Efficient "
+              "Language Models}, author = {Arora, Simran and Eyuboglu, Sabri and Timalsina, Aman and Johnson, Isys "
+              "and Poli, Michael and Zou, James and Rudra, Atri and R{\\'e}, Christopher}, booktitle = {International "
+              "Conference on Learning Representations}, year = {2024}, eprint = {2312.04927}, archiveprefix = {arXiv}}",
 };

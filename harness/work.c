@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lengths.h"
 #include "regime.h"
 #include "rng.h"
 #include "task.h"
@@ -29,8 +30,8 @@ static double work_attention(const work_sizes *z, double tokens)
 static double work_train(const work_sizes *z)
 {
     const run_config *c = z->config;
-    int shortest = c->train.min_len > 0 ? c->train.min_len : c->train.len;
-    double tokens = work_tokens(z, (shortest + c->train.len) / 2);
+    int mean = c->train.min_len > 0 ? (int)lengths_mean(c) : c->train.len;
+    double tokens = work_tokens(z, mean);
     double token = 6 * z->matrices + WORK_ATTENTION_TRAIN * work_attention(z, tokens);
     return token * tokens * c->train.batch * c->train.steps;
 }
