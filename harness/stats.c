@@ -1,5 +1,5 @@
-/* stats.c - the statistics of summary.h. */
-#include "summary.h"
+/* stats.c - the statistics of stats.h that need one sample only, and ranks. */
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>

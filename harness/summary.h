@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "results.h"
+#include "stats.h"
 
 typedef struct summary_row {
     char *encoding, *task, *metric, *mode; /* encoding: the label of results.h, which tells configurations apart */
@@ -39,15 +40,5 @@ void summary_free(summary *s);
 /* The two halves of it: records that are in memory already to rows, and to the two files. */
 int summary_build(const results *r, summary *out, error *e);
 int summary_write(const char *dir, const results *r, const summary *s, error *e);
-
-/* The statistics, tested by themselves. n >= 1 unless said otherwise. */
-double stat_mean(const double *x, int n);
-double stat_sd(const double *x, int n);                 /* n-1; NAN for n < 2 */
-double stat_median(const double *x, int n);
-
-/* A 95 % interval of the mean by the studentised bootstrap, 4000 resamples drawn from the stream of that number: equal
- * arguments give equal intervals. NAN for n < 2; Student's t for n = 2; a point where all values are equal. */
-void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double *high);
-void stat_ranks(const double *x, int n, int higher_is_better, double *rank); /* NAN values get NAN ranks */
 
 #endif
