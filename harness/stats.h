@@ -15,8 +15,8 @@ double stat_sd(const double *x, int n);                 /* n-1; NAN for n < 2 */
 double stat_median(const double *x, int n);
 
 /* A 95 % interval of the mean by the studentised bootstrap, 4000 resamples drawn from the stream of that number. NAN for
- * n < 2; Student's t for n = 2; a point where all values are equal. Of 2,000 simulated experiments with normal, uniform
- * or differences of uniform values and n = 5, 10 or 30 it covers 93 to 97 %. */
+ * n < 2; Student's t for n = 2; a point where all values are equal. Of 2,000 simulated experiments with normal values, or
+ * with paired differences of bounded ones, it covers 93 to 97 % at n = 5, 10 and 30. */
 void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double *high);
 
 /* ------------------------------------------------------------------------------------------------ pairs */
