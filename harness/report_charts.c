@@ -70,37 +70,37 @@ static double chart_most(const report_view *v)
     return most;
 }
 
-double report_reach_share(const report_view *v, const view_reach *reach)
+double report_reach_share(const report_view *v, const summary_curve *c)
 {
     double most = chart_most(v);
-    if (isnan(reach->ratio) || !reach->learned)
+    if (!c || isnan(c->reach) || !c->learned)
         return 0;
-    return most > 1 ? log(fmax(reach->ratio, 1)) / log(most) : 0;
+    return most > 1 ? log(fmax(c->reach, 1)) / log(most) : 0;
 }
 
-void report_reach_text(const view_reach *reach, int ran, buffer *out)
+void report_reach_text(const summary_curve *c, buffer *out)
 {
     char ratio[VIEW_RATIO_MAX];
-    if (!ran || isnan(reach->ratio)) {
-        buffer_add(out, ran ? "\342\200\223" : ""); /* en dash: nothing to keep in distribution */
+    if (!c || isnan(c->reach)) {
+        buffer_add(out, c ? "\342\200\223" : ""); /* en dash: nothing to keep in distribution */
         return;
     }
-    view_ratio_text(reach->ratio, ratio);
-    buffer_format(out, "%s%s%s", reach->is_last ? "\342\211\245 " : "", ratio, reach->learned ? "" : " *");
+    view_ratio_text(c->reach, ratio);
+    buffer_format(out, "%s%s%s", c->reach_is_last ? "\342\211\245 " : "", ratio, c->learned ? "" : " *");
 }
 
 static void chart_reach_cell(const report_view *v, const view_panel *p, int method, int column, buffer *b)
 {
-    view_reach reach = view_reach_of(p, method);
-    double share = report_reach_share(v, &reach);
+    const summary_curve *c = p->curve[method];
+    double share = report_reach_share(v, c);
     buffer title = BUFFER_INIT, text = BUFFER_INIT;
     chart_heading(v, p, &title);
-    report_reach_text(&reach, view_ran(p, method), &text);
+    report_reach_text(c, &text);
     tsv_text(b, v->method[method].label);
     tsv_text(b, buffer_text(&title));
     tsv_integer(b, column);
     tsv_integer(b, v->methods - method);
-    tsv_number(b, reach.ratio);
+    tsv_number(b, c ? c->reach : NAN);
     tsv_integer(b, (long)palette_ramp(share));
     tsv_integer(b, (long)palette_ramp_text(share));
     tsv_text(b, buffer_text(&text));

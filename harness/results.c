@@ -156,6 +156,9 @@ static int results_label_all(results *out, error *e)
     qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
     if (results_label(out, e) < 0)
         return -1;
+    for (int i = 0; i < out->count; i++)
+        out->run[i].is_baseline = *out->baseline && !*out->run[i].config.eval.encoding_options &&
+                                  strcmp(out->run[i].config.encoding, out->baseline) == 0;
     qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
     return 0;
 }
@@ -180,7 +183,8 @@ int results_load(const char *dir, results *out, error *e)
     results_free_names(names, count);
     qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
     results_drop_twins(runs, out, &faults);
-    if (results_label_all(out, &fault) < 0 || results_read_spec(dir, out, &fault) < 0)
+    int unread = results_read_spec(dir, out, &fault) < 0; /* records are labelled all the same */
+    if (results_label_all(out, &fault) < 0 || unread)
         results_fault(&faults, fault.message);
     if (out->count == 0 && faults.length == 0)
         results_fault(&faults, "no records: a sweep puts one there for each finished run");

@@ -19,10 +19,15 @@ typedef struct made_run {
     int loss;                        /* 1: a language task, with windows and sliding and loss by position */
     const char *flag;                /* of the points past the training length */
     double training_loss[3];         /* at steps 10, 20, 30; all 0: 2, 1, 0.5 */
+    const char *tested_as;           /* eval.encoding_options */
+    double overlap[MADE_LENGTHS];    /* shares of test sequences that training may have met */
 } made_run;
 
 /* Makes dir/runs if need be and writes the record below it. The path of the file into `path` (may be NULL). */
 void made_write(const char *dir, const made_run *made, char *path);
+
+/* A spec.json that names the baseline. */
+void made_baseline(const char *dir, const char *baseline);
 
 /* Two encodings, two tasks, three seeds: one that holds, one that is undefined past training. */
 void made_folder(const char *dir);
