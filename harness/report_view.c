@@ -52,19 +52,24 @@ static int view_compare_ranks(const void *a, const void *b)
     return view_compare_names(a, b);
 }
 
-static void view_count_run(const run_record *run, view_method *m)
+static void view_count_run(const registry *r, const run_record *run, view_method *m)
 {
     m->runs++;
     m->ok += run->ok;
     m->fitted += run->ok && run->fitted;
     m->is_baseline |= run->is_baseline;
+    m->is_given |= view_is_given(r, run->config.encoding) || view_is_given(r, run->config.eval.map);
 }
 
 static int view_find_methods(report_view *v)
 {
+    error e = ERROR_INIT;
+    registry *r = registry_new(&e);
     v->method = calloc((size_t)v->runs.count + 1, sizeof *v->method);
-    if (!v->method)
+    if (!v->method || !r) {
+        registry_free(r);
         return -1;
+    }
     for (int i = 0; i < v->runs.count; i++) {
         const run_record *run = &v->runs.run[i];
         int m = view_find_method(v, run->label);
@@ -72,8 +77,9 @@ static int view_find_methods(report_view *v)
             m = v->methods++;
             v->method[m] = (view_method){.label = run->label, .rank = NAN, .rank_low = NAN, .rank_high = NAN, .reciprocal = NAN};
         }
-        view_count_run(run, &v->method[m]);
+        view_count_run(r, run, &v->method[m]);
     }
+    registry_free(r);
     qsort(v->method, (size_t)v->methods, sizeof *v->method, view_compare_names);
     return 0;
 }
@@ -122,11 +128,12 @@ static void view_find_lengths(const report_view *v, view_panel *p, const summary
         if (i > 0 && rows[i].eval_len == rows[i - 1].eval_len && rows[i].min_len == rows[i - 1].min_len)
             continue;
         int l = p->lengths++;
+        int in_training = rows[i].min_len <= p->train_len; /* no stream of training holds anything longer */
         p->length[l] = (view_length){.min_len = rows[i].min_len,
                                      .eval_len = rows[i].eval_len,
                                      .ratio = rows[i].ratio,
                                      .chance = view_reference(&v->summary, &rows[i], p->metric->chance),
-                                     .overlap = view_reference(&v->summary, &rows[i], "overlap")};
+                                     .overlap = in_training ? view_reference(&v->summary, &rows[i], "overlap") : NAN};
         if (rows[i].ratio <= 1)
             p->home = l;
         if (p->headline < 0 && rows[i].ratio >= 2)

@@ -4,6 +4,7 @@
 
 #include "metric.h"
 #include "palette.h"
+#include "registry.h"
 #include "results.h"
 #include "summary.h"
 
@@ -11,6 +12,7 @@ typedef struct view_method {
     const char *label;
     palette_style style;
     int is_baseline;
+    int is_given;                  /* takes its positions from the task */
     int runs, ok, fitted;          /* records; ended well; fitted in distribution */
     double rank, rank_low, rank_high; /* mean rank past the training length, over tasks and seeds; NAN: not ranked */
     double reciprocal;             /* mean of 1/rank over the same tasks, lengths and seeds; NAN: not ranked */
@@ -19,7 +21,8 @@ typedef struct view_method {
 typedef struct view_length {
     int min_len, eval_len;
     double ratio;
-    double chance, overlap;        /* NAN: not known */
+    double chance;                 /* NAN: not known */
+    double overlap;                /* share of test sequences that training may have met; NAN: not known, or longer than any there */
 } view_length;
 
 /* One score of one task over length: a table, and a panel where it is primary. */
@@ -77,5 +80,21 @@ void view_ratio_text(double ratio, char out[VIEW_RATIO_MAX]);
 
 /* Fills in the methods' ranks (report_rank.c). */
 int view_rank(report_view *v, error *e);
+
+/* Sentinels (report_sentinel.c): tasks at which nothing may succeed far past the training length. */
+typedef struct view_sentinel {
+    double ratio;                  /* from which multiple of the training length on; NAN: the panel's task is none */
+    const char *why;
+    int tested;                    /* lengths tested there */
+    int method, length;            /* the highest mean there, of all methods that do not take positions from the task; -1: none */
+    double mean;
+} view_sentinel;
+
+/* A sentinel counts as solved when some method's mean over its runs reaches this there. */
+#define VIEW_SENTINEL_SOLVED 0.9
+view_sentinel view_sentinel_of(const report_view *v, const view_panel *p);
+
+/* Whether an encoding or a map's text takes positions from the task: "x@y(...)", where y is a built-in map that does. */
+int view_is_given(const registry *r, const char *text);
 
 #endif

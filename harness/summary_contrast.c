@@ -138,7 +138,8 @@ static void contrast_set_reason(summary_contrast *c)
         buffer_fixed(&text, smallest, 4);
         snprintf(least, sizeof least, "%s", buffer_text(&text));
         buffer_free(&text);
-        snprintf(c->reason, sizeof c->reason, "%d differences other than 0: p cannot be below %s", c->d.nonzero, least);
+        snprintf(c->reason, sizeof c->reason, "%d difference%s other than 0: p cannot be below %s", c->d.nonzero,
+                 c->d.nonzero == 1 ? "" : "s", least);
     } else if (c->d.n > 0 && smallest * c->tests > 0.05)
         snprintf(c->reason, sizeof c->reason,
                  "%d differences other than 0: p_holm over %d tests stays above 0.05 for the smallest p", c->d.nonzero, c->tests);
