@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "options.h"
 #include "text.h"
 
 /* ------------------------------------------------------------------------------------------------ what there is */
@@ -110,6 +111,19 @@ void sheet_map(const sheet_writer *w, FILE *to, const registry *r, const pe_map 
     w->examples(to, m->name, m->examples);
 }
 
+/* With the task's default options. */
+static void sheet_sentinel(const sheet_writer *w, FILE *to, const task_descriptor *t)
+{
+    char text[TEXT_LINE_MAX], number[32];
+    const char *why;
+    double ratio = task_sentinel(t->name, &why);
+    if (!(ratio > 0))
+        return;
+    number_print(ratio, number, sizeof number);
+    snprintf(text, sizeof text, "nothing may succeed from %s times the training length on: %s", number, why);
+    w->prose(to, "sentinel", text);
+}
+
 void sheet_task(const sheet_writer *w, FILE *to, const task_descriptor *t)
 {
     w->head(to, t->name, t->title, "task",
@@ -123,6 +137,7 @@ void sheet_task(const sheet_writer *w, FILE *to, const task_descriptor *t)
              : t->bidirectional_only ? "bidirectional only"
                                      : "causal and bidirectional");
     w->prose(to, "proposes", t->proposes_positions ? t->positions : NULL);
+    sheet_sentinel(w, to, t);
     w->prose(to, "notes", t->notes);
     w->options(to, t->options && t->options->name ? t->options : NULL);
 }

@@ -160,6 +160,8 @@ static void page_cell(page *p, const doc_block *b)
     if (b->has_style)
         palette_marker_svg(&b->style, p->out);
     html_inline(p->out, b->text);
+    if (b->flags & DOC_TIED)
+        buffer_add(p->out, "&nbsp;\342\211\210");
     if (*b->extra)
         page_element(p, "<small>", b->extra, "</small>");
     buffer_format(p->out, "</%s>", element);

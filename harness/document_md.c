@@ -84,7 +84,7 @@ static void md_column(md_page *p, int i)
 
 static void md_cell(md_page *p, const doc_block *b)
 {
-    const char *mark = b->flags & DOC_BEST ? "**" : b->flags & DOC_HOLLOW ? "*" : "";
+    const char *mark = b->flags & (DOC_BEST | DOC_TIED) ? "**" : b->flags & DOC_HOLLOW ? "*" : "";
     buffer_add(p->out, " ");
     if (*b->text)
         md_text(p, mark, b->text, mark);

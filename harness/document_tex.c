@@ -50,6 +50,9 @@ static const struct {
     {"\342\200\234", "``"},
     {"\342\200\235", "''"},
     {"\342\200\231", "'"},
+    {"\317\207", "$\\chi$"},
+    {"\302\262", "$^2$"},
+    {"\305\241", "\\v{s}"},
 };
 enum { TEX_REPLACEMENTS = sizeof tex_replacements / sizeof tex_replacements[0] };
 
@@ -148,7 +151,7 @@ static void tex_column(tex_page *p, int i)
 
 static void tex_cell(tex_page *p, const doc_block *b)
 {
-    const char *open = b->flags & DOC_BEST ? "\\textbf{" : b->flags & DOC_HOLLOW ? "\\textit{" : "{";
+    const char *open = b->flags & (DOC_BEST | DOC_TIED) ? "\\textbf{" : b->flags & DOC_HOLLOW ? "\\textit{" : "{";
     buffer_add(p->out, p->cell++ ? " & " : "");
     tex_stack(p, open, b->text, b->flags & DOC_TIED ? "}\\,$\\approx$" : "}", b->extra);
 }

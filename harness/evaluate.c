@@ -59,22 +59,13 @@ point_standing evaluate_standing(const evaluation *v, const double *pos, int len
 
 enum { EVALUATE_PART_TOKENS = 2048, EVALUATE_LENGTHS = 1 << 30 };
 
-/* Sums over the sequences of a bin. */
-typedef struct answer_sums {
-    long sequences, exact, tokens, right, shared;
-    double loss, chance_exact, chance_token;
-    int positions;
-    double *position_loss;
-    long *position_n;
-} answer_sums;
-
-static void answer_count(const batch_buffer *data, int n, const double *loss, const int *guess, answer_sums *sums)
+void evaluate_sequence(const int *target, const int *guess, const double *loss, int count, answer_sums *sums)
 {
     int all = 1, position = 0;
-    for (int i = data->start[n]; i < data->start[n + 1]; i++) {
-        if (data->target[i] == TASK_NOT_SCORED)
+    for (int i = 0; i < count; i++) {
+        if (target[i] == TASK_NOT_SCORED)
             continue;
-        int right = guess[i] == data->target[i];
+        int right = guess[i] == target[i];
         all &= right;
         sums->right += right;
         sums->tokens++;
@@ -207,8 +198,10 @@ static void answer_part(const evaluation *v, answer_bench *a, length_bin bin, in
     }
     model_forward(v->model, &a->work, &b);
     model_loss(v->model, &a->work, &b, 0, a->loss, a->guess);
-    for (int n = 0; n < count; n++)
-        answer_count(&a->data, n, a->loss, a->guess, &a->sums);
+    for (int n = 0; n < count; n++) {
+        int begin = a->data.start[n];
+        evaluate_sequence(a->data.target + begin, a->guess + begin, a->loss + begin, a->data.start[n + 1] - begin, &a->sums);
+    }
 }
 
 static int evaluate_answer_bin(const evaluation *v, length_bin bin, run_result *out, error *e)

@@ -31,6 +31,19 @@ int evaluate_all(const evaluation *v, run_result *out, error *e);
 void evaluate_decode(const model *m, workspace *work, int *tokens, const double *given, int prompt_len, int count,
                      uint64_t seed);
 
+/* Sums over the sequences of a bin: exact_match is exact / sequences, token_accuracy right / tokens, loss loss / tokens. */
+typedef struct answer_sums {
+    long sequences, exact, tokens, right, shared;
+    double loss, chance_exact, chance_token;
+    int positions;           /* scored tokens of the longest answer */
+    double *position_loss;   /* [positions] by place in the answer */
+    long *position_n;
+} answer_sums;
+
+/* Counts one teacher-forced sequence of `count` tokens. Only what target scores counts: prompts, and whatever a batch puts
+ * around a sequence, are neither right nor wrong. */
+void evaluate_sequence(const int *target, const int *guess, const double *loss, int count, answer_sums *sums);
+
 /* Mean of the losses of all tokens, however they were batched: sum / n; NAN for none. Perplexity is exp of it. */
 double evaluate_mean_loss(double sum, long n);
 

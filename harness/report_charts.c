@@ -8,7 +8,9 @@
 
 #include "csv.h"
 
-enum { CHART_CHARACTER = 7, CHART_ROW = 30, CHART_TOP = 60, CHART_HEADING = 52, CHART_LINE = 22 };
+#define CHART_RANK_MARGIN 0.2 /* of the axis of ranks, at both ends */
+enum { CHART_CRITICAL_MAX = 64 };
+enum { CHART_CHARACTER = 7, CHART_ROW = 30, CHART_TOP = 60, CHART_HEADING = 52, CHART_LINE = 22, CHART_RULER = 26 };
 
 /* Room for the longest name at the left of a chart, px. */
 static int chart_names_width(const report_view *v)
@@ -70,37 +72,37 @@ static double chart_most(const report_view *v)
     return most;
 }
 
-double report_reach_share(const report_view *v, const view_reach *reach)
+double report_reach_share(const report_view *v, const summary_curve *c)
 {
     double most = chart_most(v);
-    if (isnan(reach->ratio) || !reach->learned)
+    if (!c || isnan(c->reach) || !c->learned)
         return 0;
-    return most > 1 ? log(fmax(reach->ratio, 1)) / log(most) : 0;
+    return most > 1 ? log(fmax(c->reach, 1)) / log(most) : 0;
 }
 
-void report_reach_text(const view_reach *reach, int ran, buffer *out)
+void report_reach_text(const summary_curve *c, buffer *out)
 {
     char ratio[VIEW_RATIO_MAX];
-    if (!ran || isnan(reach->ratio)) {
-        buffer_add(out, ran ? "\342\200\223" : ""); /* en dash: nothing to keep in distribution */
+    if (!c || isnan(c->reach)) {
+        buffer_add(out, c ? "\342\200\223" : ""); /* en dash: nothing to keep in distribution */
         return;
     }
-    view_ratio_text(reach->ratio, ratio);
-    buffer_format(out, "%s%s%s", reach->is_last ? "\342\211\245 " : "", ratio, reach->learned ? "" : " *");
+    view_ratio_text(c->reach, ratio);
+    buffer_format(out, "%s%s%s", c->reach_is_last ? "\342\211\245 " : "", ratio, c->learned ? "" : " *");
 }
 
 static void chart_reach_cell(const report_view *v, const view_panel *p, int method, int column, buffer *b)
 {
-    view_reach reach = view_reach_of(p, method);
-    double share = report_reach_share(v, &reach);
+    const summary_curve *c = p->curve[method];
+    double share = report_reach_share(v, c);
     buffer title = BUFFER_INIT, text = BUFFER_INIT;
     chart_heading(v, p, &title);
-    report_reach_text(&reach, view_ran(p, method), &text);
+    report_reach_text(c, &text);
     tsv_text(b, v->method[method].label);
     tsv_text(b, buffer_text(&title));
     tsv_integer(b, column);
     tsv_integer(b, v->methods - method);
-    tsv_number(b, reach.ratio);
+    tsv_number(b, c ? c->reach : NAN);
     tsv_integer(b, (long)palette_ramp(share));
     tsv_integer(b, (long)palette_ramp_text(share));
     tsv_text(b, buffer_text(&text));
@@ -154,9 +156,20 @@ int report_reach_write(const report_view *v, const char *dir, report_figures *ou
 
 /* ------------------------------------------------------------------------------------------------ ranks */
 
+/* "critical difference 1.25"; one method is drawn with it, the best. */
+static const char *chart_critical(const report_view *v, char text[CHART_CRITICAL_MAX])
+{
+    buffer number = BUFFER_INIT;
+    buffer_fixed(&number, v->critical, 2);
+    snprintf(text, CHART_CRITICAL_MAX, isnan(v->critical) ? "" : "critical difference %.16s", buffer_text(&number));
+    buffer_free(&number);
+    return text;
+}
+
 static void chart_rank_row(const report_view *v, int method, buffer *b)
 {
     const view_method *m = &v->method[method];
+    char label[CHART_CRITICAL_MAX];
     buffer text = BUFFER_INIT;
     buffer_fixed(&text, m->rank, 2);
     tsv_text(b, m->label);
@@ -167,6 +180,9 @@ static void chart_rank_row(const report_view *v, int method, buffer *b)
     tsv_integer(b, (long)palette_rgb(m->style.colour, 0));
     tsv_integer(b, palette_point(&m->style, 0));
     tsv_text(b, buffer_text(&text));
+    tsv_number(b, m->reciprocal);
+    tsv_number(b, method == 0 ? fmin(m->rank + v->critical, v->methods + CHART_RANK_MARGIN) : NAN);
+    tsv_text(b, method == 0 ? chart_critical(v, label) : "");
     tsv_end(b);
     buffer_free(&text);
 }
@@ -176,19 +192,20 @@ int report_ranks_write(const report_view *v, const char *dir, report_figures *ou
     if (v->ranked_tasks == 0 || v->ranked_seeds == 0)
         return 0;
     buffer b = BUFFER_INIT, subtitle = BUFFER_INIT;
-    buffer_add(&b, "method\trow\trank\tlow\thigh\tcolour\tpoint\ttext\n");
+    buffer_add(&b, "method\trow\trank\tlow\thigh\tcolour\tpoint\ttext\treciprocal\tcritical_end\tcritical\n");
     for (int m = 0; m < v->methods; m++)
         chart_rank_row(v, m, &b);
     buffer_format(&subtitle, "past the training length, over %d task%s and %d seed%s; 1 is best", v->ranked_tasks,
                   v->ranked_tasks == 1 ? "" : "s", v->ranked_seeds, v->ranked_seeds == 1 ? "" : "s");
+    int ruler = isnan(v->critical) ? 0 : CHART_RULER;
     figure_chart c = {.width = 680,
-                      .height = CHART_TOP + v->methods * CHART_ROW + 50,
+                      .height = CHART_TOP + ruler + v->methods * CHART_ROW + 50,
                       .left = chart_names_width(v),
                       .right = 56,
                       .bottom = 50,
-                      .top = CHART_TOP,
-                      .x_low = 0.8,
-                      .x_high = v->methods + 0.2,
+                      .top = CHART_TOP + ruler,
+                      .x_low = 1 - CHART_RANK_MARGIN,
+                      .x_high = v->methods + CHART_RANK_MARGIN,
                       .y_low = 0.4,
                       .y_high = v->methods + 0.6,
                       .title = "Mean rank",

@@ -35,6 +35,8 @@ static void document_task(const report_view *v, int panel, document *d)
 {
     const view_panel *p = &v->panel[panel];
     report_panel_table(v, p, d);
+    report_fitted_table(v, p, d);
+    report_comparison_table(v, p, d);
     doc_add(d, DOC_FOLD, "Every seed, and other scores of this task", NULL);
     report_seed_table(v, p, d);
     for (int i = panel + 1; i < v->panels && !v->panel[i].primary && strcmp(v->panel[i].task, p->task) == 0; i++)
@@ -69,6 +71,7 @@ void report_document(const report_view *v, const report_figures *f, const report
 {
     *d = (document){0};
     document_title(v, d);
+    report_leaks(v, d);
     report_lead(v, d);
     report_facts(v, d);
     report_warnings(v, d);
@@ -87,7 +90,12 @@ void report_document(const report_view *v, const report_figures *f, const report
         "nothing longer was tested. \342\200\223: nothing above chance in distribution. *: no run fitted in "
         "distribution, so there was little to keep.",
         d);
-    document_figure(f, REPORT_RANKS, "Mean rank past the training length, with the 95 % interval over seeds.", d);
+    document_figure(f, REPORT_RANKS,
+                    "Mean rank past the training length, over tasks and seeds. Pale bars: 95 % interval over seeds, for these tasks. "
+                    "Shaded: what lies within the critical difference of the best (Nemenyi, 5 %), that is, what these tasks alone "
+                    "cannot tell apart from it.",
+                    d);
+    report_over_tasks(v, d);
     document_tasks(v, d);
     if (f->first[REPORT_POSITIONS] >= 0) {
         doc_add(d, DOC_SECTION, "Loss by position", NULL);

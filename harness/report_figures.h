@@ -42,9 +42,10 @@ int report_ranks_write(const report_view *v, const char *dir, report_figures *ou
 int report_positions_write(const report_view *v, const char *dir, report_figures *out, error *e);
 int report_training_write(const report_view *v, const char *dir, report_figures *out, error *e);
 
-/* Words and colour of one cell of the heat table: ">= 4x", a star where no run fitted in distribution; share 0 .. 1. */
-void report_reach_text(const view_reach *reach, int ran, buffer *out);
-double report_reach_share(const report_view *v, const view_reach *reach);
+/* Words and colour of one cell of the heat table: ">= 4x", a star where no run fitted in distribution, nothing where nothing
+ * was run (NULL); share 0 .. 1. */
+void report_reach_text(const summary_curve *c, buffer *out);
+double report_reach_share(const report_view *v, const summary_curve *c);
 
 /* Registers a picture; NULL with e set when there are too many. */
 report_figure *report_figure_add(report_figures *f, const char *stem, const char *script, const char *title, error *e);

@@ -128,17 +128,25 @@ static void notes_overlap(const report_view *v, document *d)
 {
     for (int i = 0; i < v->panels; i++) {
         const view_panel *p = &v->panel[i];
+        buffer b = BUFFER_INIT;
+        int shown = 0;
         for (int l = 0; p->primary && l < p->lengths; l++) {
             if (!(p->length[l].overlap > 0))
                 continue;
-            buffer b = BUFFER_INIT;
-            doc_name(&b, p->task);
-            buffer_format(&b, " at length %d: ", p->length[l].eval_len);
+            char ratio[VIEW_RATIO_MAX], tokens[32];
+            report_length_text(&p->length[l], ratio, tokens);
+            if (!shown++) {
+                buffer_add(&b, "Test sequences that may also have occurred in training, ");
+                doc_name(&b, p->task);
+            }
+            buffer_add(&b, shown == 1 ? ": " : ", ");
             buffer_fixed(&b, 100 * p->length[l].overlap, 1);
-            buffer_add(&b,
-                       " % of the test sequences could also occur in training, because so few different ones exist.");
-            doc_add_buffer(d, DOC_ITEM, &b, NULL);
+            buffer_format(&b, " %% at length %s", tokens);
         }
+        if (shown)
+            buffer_add(&b, ". Of short ones few different ones exist; longer ones than in training cannot have occurred there.");
+        if (shown)
+            doc_add_buffer(d, DOC_ITEM, &b, NULL);
     }
 }
 
@@ -178,31 +186,92 @@ static void notes_settings(const report_view *v, document *d)
     doc_add_buffer(d, DOC_ITEM, &note, NULL);
 }
 
+/* One item for each task. */
 static void notes_unfit(const report_view *v, document *d)
 {
     for (int i = 0; i < v->panels; i++) {
         const view_panel *p = &v->panel[i];
+        buffer b = BUFFER_INIT;
+        int shown = 0;
         if (!p->primary || isinf(p->metric->high) || p->home < 0)
             continue;
         for (int m = 0; m < v->methods; m++) {
             const summary_row *row = view_row(p, m, p->home);
             if (!row || row->seeds == 0 || row->fitted == row->seeds)
                 continue;
-            buffer b = BUFFER_INIT;
+            if (!shown++)
+                doc_name(&b, p->task);
+            buffer_add(&b, shown == 1 ? ", runs that fitted in distribution: " : ", ");
             doc_name(&b, v->method[m].label);
-            buffer_add(&b, " on ");
-            doc_name(&b, p->task);
-            buffer_format(&b, ": %d of %d runs fitted in distribution; all are in the means.", row->fitted, row->seeds);
-            doc_add_buffer(d, DOC_ITEM, &b, NULL);
+            buffer_format(&b, " %d of %d", row->fitted, row->seeds);
         }
+        if (shown)
+            buffer_add(&b, "; all are in the means.");
+        if (shown)
+            doc_add_buffer(d, DOC_ITEM, &b, NULL);
     }
+}
+
+/* Differences need something to differ from. */
+static void notes_baseline(const report_view *v, document *d)
+{
+    buffer b = BUFFER_INIT;
+    int runs = 0;
+    for (int i = 0; i < v->runs.count; i++)
+        runs += v->runs.run[i].is_baseline;
+    if (!*v->runs.baseline) {
+        buffer_add(&b, "The spec names no baseline, so no encoding is compared with one; comparisons.csv compares all with the best.");
+    } else if (runs == 0) {
+        buffer_add(&b, "The baseline ");
+        doc_name(&b, v->runs.baseline);
+        buffer_add(&b, " has no run here, so no encoding is compared with it.");
+    }
+    if (b.length > 0)
+        doc_add_buffer(d, DOC_ITEM, &b, NULL);
+}
+
+/* Whether some run has exactly this encoding, tested as it was trained. */
+static int notes_has_plain(const report_view *v, const char *encoding, size_t length)
+{
+    for (int i = 0; i < v->runs.count; i++) {
+        const run_config *c = &v->runs.run[i].config;
+        if (!*c->eval.encoding_options && strlen(c->encoding) == length && memcmp(c->encoding, encoding, length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* What options add to an encoding is known only beside its plain form at the same lengths. Stacks have no plain form. */
+static void notes_plain_forms(const report_view *v, document *d)
+{
+    buffer b = BUFFER_INIT;
+    int count = 0;
+    for (int m = 0; m < v->methods; m++) {
+        const run_config *c = NULL;
+        for (int i = 0; i < v->runs.count && !c; i++)
+            c = strcmp(v->runs.run[i].label, v->method[m].label) == 0 ? &v->runs.run[i].config : NULL;
+        int is_tested_otherwise = c && *c->eval.encoding_options;
+        size_t length = c ? (is_tested_otherwise ? strlen(c->encoding) : strcspn(c->encoding, "(")) : 0;
+        if (!c || strpbrk(c->encoding, "+[@") || (!is_tested_otherwise && c->encoding[length] == '\0') ||
+            notes_has_plain(v, c->encoding, length))
+            continue;
+        buffer_add(&b, count++ ? ", " : "");
+        doc_name(&b, v->method[m].label);
+    }
+    if (count > 0) {
+        buffer_add(&b, count == 1 ? " was" : " were");
+        buffer_add(&b, " not run without these options: whether the plain encoding does as well is not known.");
+        doc_add_buffer(d, DOC_ITEM, &b, NULL);
+    }
+    buffer_free(&b);
 }
 
 void report_notes(const report_view *v, const report_figures *f, document *d)
 {
     doc_add(d, DOC_SECTION, "What to know about these numbers", NULL);
-    int heading = d->count;
     notes_broken_runs(v, d);
+    notes_baseline(v, d);
+    notes_plain_forms(v, d);
     notes_unfit(v, d);
     notes_points(v, "undefined", NULL,
                  "has no value past the positions that it defines (\342\200\224); nothing was put in its "
@@ -211,11 +280,9 @@ void report_notes(const report_view *v, const report_figures *f, document *d)
     notes_points(v, "not_run", NULL, "was not run at some lengths (\342\200\224).", d);
     notes_flags(v, d);
     notes_overlap(v, d);
+    report_sentinels(v, d);
     notes_settings(v, d);
     notes_left_out(f, d);
-    if (d->count == heading)
-        doc_add(d, DOC_PARAGRAPH,
-                "Nothing special: every run ended well and fitted in distribution, every point has a value.", NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ method */
@@ -232,14 +299,33 @@ static const struct {
      "little context; sliding windows give every token a full one. A gain that only windows show is the end of that "
      "handicap, not use of longer context. Masked is the loss of hidden tokens in windows drawn at random."},
     {"Means",
-     " are over seeds. The 95 % intervals come from the studentised bootstrap (4000 resamples of the seeds) and stay "
-     "within what a score can be; with one seed there is none. They say what other seeds would change, nothing "
-     "about other tasks or sizes."},
+     " are over seeds, of all runs that gave a value, fitted or not. The 95 % intervals come from the studentised bootstrap (4000 "
+     "resamples of the seeds) and stay within what a score can be; with one seed there is none. Where all "
+     "seeds agree the interval is a point: it shows that no spread was seen, not that there is none. Intervals say what other seeds "
+     "would change, nothing about other tasks or sizes."},
     {"Best",
-     " (bold) is the best mean of a column; tinted, or \342\211\210, is what cannot be separated from it: the 95 % "
-     "interval of the differences between runs with the same seed holds 0. Nothing is marked where nobody beats "
-     "chance or only one seed was run. Many comparisons are made, and none is corrected for that: read a single "
-     "narrow win as a hint."},
+     " (bold) is the best mean of a column and all that cannot be told apart from it, which are marked \342\211\210: the 95 % "
+     "interval of the differences between runs with the same seed holds 0, or there are too few pairs for one. Nothing is marked "
+     "where nobody beats chance or only one seed was run. Many comparisons are made for these marks, and none is corrected for "
+     "that: read a single narrow win as a hint, and the corrected p-values beside the baseline for more."},
+    {"Comparisons",
+     " are between runs with the same seed, which share their data and the initial weights of all that both have. p is that of "
+     "Wilcoxon's signed-rank test, two-sided and exact for the ranks at hand (ties share their ranks; zeros are ranked and left "
+     "out, after Pratt); Holm's correction is over all encodings that are compared with the baseline on one task. n differences "
+     "cannot give a p below 2^(1-n): 0.0625 for five. d_z is the mean difference over its standard deviation; the rank-biserial "
+     "correlation runs from -1 to 1."},
+    {"Seeds needed",
+     ": so many pairs give a two-sided paired t-test at the 5 % level a power of 0.8, if the observed difference and spread are the "
+     "true ones. Both are themselves uncertain, with few seeds very much so."},
+    {"Area",
+     " is the mean of the score over the logarithm of the length, from the training length to the longest tested one: the area "
+     "under the curve as drawn, over its width. Where a length has no value there is no area."},
+    {"Reach",
+     " is the longest tested multiple of the training length up to which all keep 90 % of the score in distribution (a loss: at most "
+     "1/0.9 of it). \342\211\245: nothing longer was tested. *: no run fitted in distribution."},
+    {"Weights",
+     " that were tested are those of the last step, or, with train.select=best, the best in distribution: what is longer than in "
+     "training chooses nothing. Each record holds the rule and the step."},
     {"Fitted",
      " runs reached the threshold set by eval.fit at training lengths. The others are counted, never dropped: a "
      "method that often fails to learn is shown as such."},
@@ -249,7 +335,11 @@ static const struct {
     {"Mean rank",
      ": encodings are ranked (1 is best, ties share the mean) at each length past the training length, for each "
      "seed; ranks are averaged over lengths, then tasks; the interval is over seeds. A run without a value "
-     "shares the last ranks."},
+     "shares the last ranks. Mean 1/rank averages the reciprocals of the same ranks (mean reciprocal rank, as Kazemnejad et al. "
+     "2023 report it). Friedman's test and Nemenyi's critical difference (Dem\305\241ar 2006) take the tasks as blocks."},
+    {"Sentinels",
+     " are tasks at which nothing may succeed far past the training length. One that is solved, with a mean of 0.9 or more, means "
+     "that answers leak, and the report opens with it."},
 };
 
 void report_how_to_read(const report_view *v, document *d)
@@ -317,7 +407,9 @@ void report_provenance(const report_view *v, document *d)
     doc_add(d, DOC_SECTION, "Data and origin", NULL);
     doc_add(d, DOC_PARAGRAPH,
             DOC_LINK "runs.csv" DOC_TO "runs.csv" DOC_END " holds every measured value, " DOC_LINK "summary.csv" DOC_TO
-                     "summary.csv" DOC_END " the means, intervals and ranks, " DOC_LINK "plots/" DOC_TO "plots/" DOC_END
+                     "summary.csv" DOC_END " the means, intervals and ranks, " DOC_LINK "curves.csv" DOC_TO "curves.csv" DOC_END
+                     " areas and reaches, " DOC_LINK "comparisons.csv" DOC_TO "comparisons.csv" DOC_END
+                     " every difference with its interval, p-values and effect sizes, " DOC_LINK "plots/" DOC_TO "plots/" DOC_END
                      " the numbers behind each figure, and " DOC_LINK "runs/" DOC_TO "runs/" DOC_END
                      " one record for each run, with its whole configuration.",
             NULL);

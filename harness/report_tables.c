@@ -1,6 +1,7 @@
 #include "report_document.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,22 @@ void report_length_text(const view_length *length, char ratio[VIEW_RATIO_MAX], c
         snprintf(tokens, 32, "%d\342\200\223%d", length->min_len, length->eval_len);
 }
 
-static void table_number(double value, buffer *out)
+void report_number(double value, buffer *out)
 {
     buffer_fixed(out, value, TABLE_DECIMALS);
 }
 
-static void table_method(const report_view *v, int m, document *d)
+void report_interval(double low, double high, buffer *out)
+{
+    if (isnan(low))
+        return;
+    int is_signed = low < 0 || high < 0; /* a dash between would look like another minus */
+    report_number(low, out);
+    buffer_add(out, is_signed ? " to " : "\342\200\223");
+    report_number(high, out);
+}
+
+void report_method_cell(const report_view *v, int m, document *d)
 {
     buffer name = BUFFER_INIT;
     doc_name(&name, v->method[m].label);
@@ -43,16 +54,12 @@ static void table_score(const summary_row *row, view_mark mark, document *d)
         doc_add(d, DOC_CELL, row ? "\342\200\224" : "", NULL)->flags = DOC_DIM;
         return;
     }
-    table_number(row->mean, &text);
+    report_number(row->mean, &text);
     if (*row->flag) {
         buffer_add(&text, " *");
         flags |= DOC_HOLLOW;
     }
-    if (!isnan(row->ci_low)) {
-        table_number(row->ci_low, &interval);
-        buffer_add(&interval, "\342\200\223");
-        table_number(row->ci_high, &interval);
-    }
+    report_interval(row->ci_low, row->ci_high, &interval);
     doc_add_buffer(d, DOC_CELL, &text, buffer_text(&interval))->flags = flags;
     buffer_free(&interval);
 }
@@ -88,22 +95,40 @@ static int table_runs(const report_view *v, const view_panel *p, int m, int *fit
     return runs;
 }
 
-static void table_chance_row(const view_panel *p, int columns_behind, document *d)
+/* A reference below the scores, "chance", where one of its numbers is above `least`. */
+static void table_reference_row(const view_panel *p, const char *name, size_t field, double least, int columns_behind,
+                                document *d)
 {
     int known = 0;
     for (int l = 0; l < p->lengths; l++)
-        known |= !isnan(p->length[l].chance);
+        known |= *(const double *)((const char *)&p->length[l] + field) > least;
     if (!known)
         return;
     doc_add(d, DOC_ROW, NULL, NULL);
-    doc_add(d, DOC_CELL, "chance", NULL)->flags = DOC_DIM;
+    doc_add(d, DOC_CELL, name, NULL)->flags = DOC_DIM;
     for (int l = 0; l < p->lengths; l++) {
         buffer text = BUFFER_INIT;
-        table_number(p->length[l].chance, &text);
+        report_number(*(const double *)((const char *)&p->length[l] + field), &text);
         doc_add_buffer(d, DOC_CELL, &text, NULL)->flags = DOC_DIM;
     }
     for (int i = 0; i < columns_behind; i++)
         doc_add(d, DOC_CELL, NULL, NULL);
+}
+
+/* The two numbers of a whole curve. */
+static void table_curve(const summary_curve *c, document *d)
+{
+    buffer area = BUFFER_INIT, interval = BUFFER_INIT, reach = BUFFER_INIT;
+    if (c && c->seeds > 0) {
+        report_number(c->mean, &area);
+        report_interval(c->ci_low, c->ci_high, &interval);
+    } else if (c) {
+        buffer_add(&area, "\342\200\224");
+    }
+    doc_add_buffer(d, DOC_CELL, &area, buffer_text(&interval))->flags = c && c->seeds > 0 ? 0 : DOC_DIM;
+    report_reach_text(c, &reach);
+    doc_add_buffer(d, DOC_CELL, &reach, NULL);
+    buffer_free(&interval);
 }
 
 static void table_panel_caption(const report_view *v, const view_panel *p, buffer *caption)
@@ -135,6 +160,8 @@ void report_panel_table(const report_view *v, const view_panel *p, document *d)
         view_marks(v, p, l, mark + l * v->methods);
     }
     int fits = !isinf(p->metric->high); /* losses know no "fitted" */
+    table_column(d, "area", "over log length");
+    table_column(d, "reach", "keeps 90 %");
     table_column(d, "runs", "done");
     if (fits)
         table_column(d, "fitted", "in distr.");
@@ -142,55 +169,18 @@ void report_panel_table(const report_view *v, const view_panel *p, document *d)
         int fitted, ok, runs = table_runs(v, p, m, &fitted, &ok);
         if (runs == 0)
             continue;
-        table_method(v, m, d);
+        report_method_cell(v, m, d);
         for (int l = 0; l < p->lengths; l++)
             table_score(view_row(p, m, l), mark[l * v->methods + m], d);
+        table_curve(p->curve[m], d);
         table_share(ok, runs, d);
         if (fits)
             table_share(fitted, runs, d);
     }
-    table_chance_row(p, 1 + fits, d);
+    table_reference_row(p, "chance", offsetof(view_length, chance), -1, 3 + fits, d);
+    table_reference_row(p, "also in training", offsetof(view_length, overlap), 0, 3 + fits, d);
     doc_add(d, DOC_TABLE_END, NULL, NULL);
     free(mark);
-}
-
-/* Every seed's value: what the means hide. */
-void report_seed_table(const report_view *v, const view_panel *p, document *d)
-{
-    doc_add(d, DOC_TABLE,
-            "Value of each seed, in the order of the seeds; standard deviation (n \342\210\222 1) and median "
-            "below.",
-            NULL);
-    table_column(d, "encoding", NULL)->flags = DOC_LEFT;
-    for (int l = 0; l < p->lengths; l++) {
-        char ratio[VIEW_RATIO_MAX], tokens[32];
-        report_length_text(&p->length[l], ratio, tokens);
-        table_column(d, ratio, tokens);
-    }
-    for (int m = 0; m < v->methods; m++) {
-        if (!view_ran(p, m))
-            continue;
-        table_method(v, m, d);
-        for (int l = 0; l < p->lengths; l++) {
-            const summary_row *row = view_row(p, m, l);
-            buffer values = BUFFER_INIT, spread = BUFFER_INIT;
-            for (int s = 0; row && s < row->seeds; s++) {
-                buffer_add(&values, s ? " " : "");
-                table_number(row->value[s], &values);
-            }
-            if (row && row->seeds > 0) {
-                buffer_add(&spread, "sd ");
-                table_number(row->sd, &spread);
-                buffer_add(&spread, row->seeds < 2 ? "n/a, median " : ", median ");
-                table_number(row->median, &spread);
-            } else if (row) {
-                buffer_add(&values, "\342\200\224");
-            }
-            doc_add_buffer(d, DOC_CELL, &values, buffer_text(&spread));
-            buffer_free(&spread);
-        }
-    }
-    doc_add(d, DOC_TABLE_END, NULL, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ all tasks */
@@ -206,6 +196,8 @@ static void table_rank(const view_method *m, document *d)
     }
     doc_add_buffer(d, DOC_CELL, &text, buffer_text(&interval));
     buffer_free(&interval);
+    buffer_fixed(&text, m->reciprocal, 2);
+    doc_add_buffer(d, DOC_CELL, &text, NULL);
 }
 
 static void table_overview_columns(const report_view *v, int ranked, document *d)
@@ -227,8 +219,31 @@ static void table_overview_columns(const report_view *v, int ranked, document *d
         doc_add_buffer(d, DOC_COLUMN, &title, buffer_text(&second));
         buffer_free(&second);
     }
-    if (ranked)
-        table_column(d, "mean rank", "all lengths > 1\303\227");
+    if (!ranked)
+        return;
+    table_column(d, "mean rank", "all lengths > 1\303\227");
+    table_column(d, "mean 1/rank", "higher is better");
+}
+
+/* Guessing, at the lengths of this table. */
+static void table_overview_chance(const report_view *v, int ranked, document *d)
+{
+    int known = 0;
+    for (int i = 0; i < v->panels; i++)
+        known |= v->panel[i].primary && !isnan(v->panel[i].length[v->panel[i].headline].chance);
+    if (!known)
+        return;
+    doc_add(d, DOC_ROW, NULL, NULL);
+    doc_add(d, DOC_CELL, "chance", NULL)->flags = DOC_DIM;
+    for (int i = 0; i < v->panels; i++) {
+        buffer text = BUFFER_INIT;
+        if (!v->panel[i].primary)
+            continue;
+        report_number(v->panel[i].length[v->panel[i].headline].chance, &text);
+        doc_add_buffer(d, DOC_CELL, &text, NULL)->flags = DOC_DIM;
+    }
+    for (int i = 0; ranked && i < 2; i++)
+        doc_add(d, DOC_CELL, NULL, NULL);
 }
 
 void report_overview_table(const report_view *v, document *d)
@@ -239,20 +254,22 @@ void report_overview_table(const report_view *v, document *d)
     if (!mark)
         return;
     doc_add(d, DOC_TABLE,
-            "Score at the first tested length of at least twice the training length: mean over seeds, and its "
-            "95 % interval.",
+            "Score at the first tested length of at least twice the training length: mean over all seeds, fitted or not, and its "
+            "95 % interval (studentised bootstrap). Bold: the best mean of a column, and \342\211\210 what cannot be told apart "
+            "from it.",
             NULL);
     table_overview_columns(v, ranked, d);
     for (int i = 0; i < v->panels; i++)
         view_marks(v, &v->panel[i], v->panel[i].headline, mark + i * v->methods);
     for (int m = 0; m < v->methods; m++) {
-        table_method(v, m, d);
+        report_method_cell(v, m, d);
         for (int i = 0; i < v->panels; i++)
             if (v->panel[i].primary)
                 table_score(view_row(&v->panel[i], m, v->panel[i].headline), mark[i * v->methods + m], d);
         if (ranked)
             table_rank(&v->method[m], d);
     }
+    table_overview_chance(v, ranked, d);
     doc_add(d, DOC_TABLE_END, NULL, NULL);
     free(mark);
 }
@@ -291,7 +308,7 @@ void report_cost_table(const report_view *v, document *d)
     table_column(d, "evaluation", "s");
     table_column(d, "memory", "MiB at most");
     for (int m = 0; m < v->methods; m++) {
-        table_method(v, m, d);
+        report_method_cell(v, m, d);
         table_mean_cell(v, m, "parameters.total", 1, 0, d);
         table_mean_cell(v, m, "parameters.encoding", 1, 0, d);
         table_mean_cell(v, m, "cost.train_seconds", 1, 1, d);

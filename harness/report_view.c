@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "options.h"
-#include "rng.h"
 
 const summary_row *view_row(const view_panel *p, int method, int length)
 {
@@ -53,28 +52,34 @@ static int view_compare_ranks(const void *a, const void *b)
     return view_compare_names(a, b);
 }
 
-static void view_count_run(const report_view *v, const run_record *run, view_method *m)
+static void view_count_run(const registry *r, const run_record *run, view_method *m)
 {
     m->runs++;
     m->ok += run->ok;
     m->fitted += run->ok && run->fitted;
-    m->is_baseline |= *v->runs.baseline && strcmp(run->config.encoding, v->runs.baseline) == 0;
+    m->is_baseline |= run->is_baseline;
+    m->is_given |= view_is_given(r, run->config.encoding) || view_is_given(r, run->config.eval.map);
 }
 
 static int view_find_methods(report_view *v)
 {
+    error e = ERROR_INIT;
+    registry *r = registry_new(&e);
     v->method = calloc((size_t)v->runs.count + 1, sizeof *v->method);
-    if (!v->method)
+    if (!v->method || !r) {
+        registry_free(r);
         return -1;
+    }
     for (int i = 0; i < v->runs.count; i++) {
         const run_record *run = &v->runs.run[i];
         int m = view_find_method(v, run->label);
         if (m < 0) {
             m = v->methods++;
-            v->method[m] = (view_method){.label = run->label, .rank = NAN, .rank_low = NAN, .rank_high = NAN};
+            v->method[m] = (view_method){.label = run->label, .rank = NAN, .rank_low = NAN, .rank_high = NAN, .reciprocal = NAN};
         }
-        view_count_run(v, run, &v->method[m]);
+        view_count_run(r, run, &v->method[m]);
     }
+    registry_free(r);
     qsort(v->method, (size_t)v->methods, sizeof *v->method, view_compare_names);
     return 0;
 }
@@ -123,11 +128,12 @@ static void view_find_lengths(const report_view *v, view_panel *p, const summary
         if (i > 0 && rows[i].eval_len == rows[i - 1].eval_len && rows[i].min_len == rows[i - 1].min_len)
             continue;
         int l = p->lengths++;
+        int in_training = rows[i].min_len <= p->train_len; /* no stream of training holds anything longer */
         p->length[l] = (view_length){.min_len = rows[i].min_len,
                                      .eval_len = rows[i].eval_len,
                                      .ratio = rows[i].ratio,
                                      .chance = view_reference(&v->summary, &rows[i], p->metric->chance),
-                                     .overlap = view_reference(&v->summary, &rows[i], "overlap")};
+                                     .overlap = in_training ? view_reference(&v->summary, &rows[i], "overlap") : NAN};
         if (rows[i].ratio <= 1)
             p->home = l;
         if (p->headline < 0 && rows[i].ratio >= 2)
@@ -146,9 +152,10 @@ static int view_build_panel(report_view *v, const summary_row *rows, int count)
                       .metric = metric_find(rows[0].metric),
                       .train_len = rows[0].train_len,
                       .length = calloc((size_t)count, sizeof *p->length),
-                      .row = calloc((size_t)count * (size_t)v->methods, sizeof *p->row)};
+                      .row = calloc((size_t)count * (size_t)v->methods, sizeof *p->row),
+                      .curve = calloc((size_t)v->methods, sizeof *p->curve)};
     v->panels++;
-    if (!p->length || !p->row)
+    if (!p->length || !p->row || !p->curve)
         return -1;
     view_find_lengths(v, p, rows, count);
     for (int i = 0, l = 0; i < count; i++) {
@@ -156,6 +163,12 @@ static int view_build_panel(report_view *v, const summary_row *rows, int count)
             l++;
         int m = view_find_method(v, rows[i].encoding);
         p->row[m * p->lengths + l] = &rows[i];
+    }
+    for (int i = 0; i < v->summary.curves; i++) {
+        const summary_curve *c = &v->summary.curve[i];
+        if (c->train_len == p->train_len && strcmp(c->task, p->task) == 0 && strcmp(c->metric, p->metric->name) == 0 &&
+            strcmp(c->mode, p->mode) == 0)
+            p->curve[view_find_method(v, c->encoding)] = c;
     }
     return 0;
 }
@@ -213,6 +226,7 @@ static int view_order(report_view *v, error *e)
     for (int i = 0; i < v->panels; i++) {
         free(v->panel[i].length);
         free(v->panel[i].row);
+        free(v->panel[i].curve);
     }
     free(v->panel);
     v->panel = NULL;
@@ -246,6 +260,7 @@ void view_free(report_view *v)
     for (int i = 0; i < v->panels; i++) {
         free(v->panel[i].length);
         free(v->panel[i].row);
+        free(v->panel[i].curve);
     }
     free(v->panel);
     free(v->method);
@@ -263,62 +278,35 @@ static int view_is_chance(const view_panel *p, int length, double mean)
     return p->metric->higher_is_better && mean <= (isnan(chance) ? p->metric->low : chance);
 }
 
-view_reach view_reach_of(const view_panel *p, int method)
+const summary_contrast *view_contrast(const report_view *v, const view_panel *p, const char *against, int method, int length)
 {
-    view_reach reach = {.ratio = NAN, .learned = isinf(p->metric->high)};
-    const summary_row *home = p->home < 0 ? NULL : view_row(p, method, p->home);
-    if (!home || isnan(home->mean) || view_is_chance(p, p->home, home->mean))
-        return reach;
-    reach.learned |= home->fitted > 0;
-    int l = p->home;
-    for (; l < p->lengths; l++) {
-        const summary_row *row = view_row(p, method, l);
-        if (!row || isnan(row->mean))
-            break;
-        if (p->metric->higher_is_better ? row->mean < 0.9 * home->mean : row->mean > home->mean / 0.9)
-            break;
-        reach.ratio = p->length[l].ratio;
-    }
-    reach.is_last = l == p->lengths;
-    return reach;
+    const summary_row *at = length == VIEW_AREA ? NULL : view_row(p, method, length);
+    for (int l = 0; length == VIEW_AREA && !at && l < p->lengths; l++)
+        at = view_row(p, method, l);
+    return at ? summary_contrast_find(&v->summary, against, at, v->method[method].label, length == VIEW_AREA) : NULL;
 }
 
+/* The method that the others of this column are compared with. */
 static int view_best(const report_view *v, const view_panel *p, int length)
 {
-    int best = -1, compared = 0;
     for (int m = 0; m < v->methods; m++) {
-        const summary_row *row = view_row(p, m, length);
-        if (!row || isnan(row->mean))
+        const summary_contrast *c = view_contrast(v, p, "best", m, length);
+        if (!c)
             continue;
-        compared++;
-        double lead = best < 0 ? 1 : row->mean - view_row(p, best, length)->mean;
-        if (best < 0 || (p->metric->higher_is_better ? lead > 0 : lead < 0))
-            best = m;
+        int best = view_find_method(v, c->reference);
+        const summary_row *row = view_row(p, best, length);
+        int compared = 0;
+        for (int k = 0; k < v->methods; k++)
+            compared += view_row(p, k, length) && !isnan(view_row(p, k, length)->mean);
+        return compared < 2 || row->seeds < 2 || view_is_chance(p, length, row->mean) ? -1 : best;
     }
-    if (best < 0 || compared < 2 || view_row(p, best, length)->seeds < 2)
-        return -1;
-    return view_is_chance(p, length, view_row(p, best, length)->mean) ? -1 : best;
+    return -1;
 }
 
-/* 1 when the interval of the paired differences, over the seeds that both have, lies on one side of 0. */
-static int view_separable(const summary_row *a, const summary_row *b)
+/* Too few pairs have no interval, and separate nothing. */
+static int view_separable(const summary_contrast *c)
 {
-    double difference[a->seeds + 1], low, high;
-    int n = 0;
-    for (int i = 0, j = 0; i < a->seeds && j < b->seeds;) {
-        if (a->seed[i] == b->seed[j])
-            difference[n++] = a->value[i++] - b->value[j++];
-        else if (a->seed[i] < b->seed[j])
-            i++;
-        else
-            j++;
-    }
-    if (n < 2)
-        return 0;
-    char name[2 * PE_TEXT_MAX + 64];
-    snprintf(name, sizeof name, "%s-%s|%s|%s|%d", a->encoding, b->encoding, a->task, a->metric, a->eval_len);
-    stat_bootstrap(difference, n, rng_hash(name), &low, &high);
-    return low > 0 || high < 0;
+    return c->d.low > 0 || c->d.high < 0;
 }
 
 int view_marks(const report_view *v, const view_panel *p, int length, view_mark *mark)
@@ -332,7 +320,7 @@ int view_marks(const report_view *v, const view_panel *p, int length, view_mark 
         const summary_row *row = view_row(p, m, length);
         if (m == best)
             mark[m] = VIEW_BEST;
-        else if (row && !isnan(row->mean) && !view_separable(view_row(p, best, length), row))
+        else if (row && !isnan(row->mean) && !view_separable(view_contrast(v, p, "best", m, length)))
             mark[m] = VIEW_TIED;
     }
     return 1;

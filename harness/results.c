@@ -165,6 +165,9 @@ static int results_label_all(results *out, error *e)
     qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
     if (results_label(out, e) < 0)
         return -1;
+    for (int i = 0; i < out->count; i++)
+        out->run[i].is_baseline = *out->baseline && !*out->run[i].config.eval.encoding_options &&
+                                  strcmp(out->run[i].config.encoding, out->baseline) == 0;
     qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
     return 0;
 }

@@ -16,6 +16,7 @@ typedef struct run_record {
     const char *key, *status, *message;
     int ok;              /* status "ok": the run was evaluated, whatever it scored */
     int fitted;          /* reached eval.fit in distribution */
+    int is_baseline;     /* of the sweep's baseline, tested as it was trained */
 } run_record;
 
 typedef struct results {

@@ -1,5 +1,5 @@
-/* stats.c - the statistics of summary.h. */
-#include "summary.h"
+/* stats.c - the statistics of stats.h that need one sample only, and ranks. */
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,10 +61,18 @@ static double stat_resample_t(const double *x, int n, double mean, double sd, rn
 }
 
 /* The studentised bootstrap (Efron & Tibshirani 1993, section 12.5): the interval is mean - t*[97.5 %] s/sqrt(n) to
- * mean - t*[2.5 %] s/sqrt(n). A percentile interval of 5 seeds covers 85 % where it promises 95 %; this one covers 95 %
- * of normal and uniform, 94 % of skewed bounded and 92 % of exponential scores at n = 5 (in simulation), and follows
- * skewness as Student's interval does not. Two values resample into three patterns only, so n = 2 is Student's t with
- * one degree of freedom. */
+ * mean - t*[2.5 %] s/sqrt(n). A percentile interval of 5 seeds covers 85 % where it promises 95 %. What this one covers, in %
+ * of 6,000 simulated experiments:
+ *
+ *                                 n = 5    10    30
+ *     normal                       94.1  94.5  94.5
+ *     uniform                      95.3  97.5  96.0
+ *     paired difference of bounded 94.6  94.9  95.3
+ *     cube of uniform              91.9  96.5  97.2
+ *     exponential                  91.5  94.3  95.0
+ *
+ * It follows skewness as Student's interval does not. Two values resample into three patterns only, so n = 2 is Student's t
+ * with one degree of freedom. */
 void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double *high)
 {
     *low = *high = NAN;

@@ -126,9 +126,13 @@ static uint64_t summary_stream(const summary_row *row)
 static void summary_statistics(summary_row *row)
 {
     const metric *m = metric_find(row->metric);
-    row->mean = row->sd = row->median = row->ci_low = row->ci_high = row->rank = NAN;
+    double fitted = 0;
+    row->mean = row->sd = row->median = row->ci_low = row->ci_high = row->rank = row->mean_fitted = row->chance = NAN;
     if (row->seeds == 0)
         return;
+    for (int i = 0; i < row->seeds; i++)
+        fitted += row->fit[i] ? row->value[i] : 0;
+    row->mean_fitted = row->fitted > 0 ? fitted / row->fitted : NAN;
     row->mean = stat_mean(row->value, row->seeds);
     row->sd = stat_sd(row->value, row->seeds);
     row->median = stat_median(row->value, row->seeds);
@@ -152,13 +156,16 @@ static int summary_row_build(const summary_item *items, int count, summary_row *
                          .eval_len = items[0].eval_len,
                          .ratio = items[0].ratio,
                          .value = calloc((size_t)count, sizeof(double)),
-                         .seed = calloc((size_t)count, sizeof(int))};
-    if (!row->encoding || !row->task || !row->metric || !row->mode || !row->value || !row->seed)
+                         .is_baseline = items[0].run->is_baseline,
+                         .seed = calloc((size_t)count, sizeof(int)),
+                         .fit = calloc((size_t)count, sizeof(int))};
+    if (!row->encoding || !row->task || !row->metric || !row->mode || !row->value || !row->seed || !row->fit)
         return -1;
     for (int i = 0; i < count; i++) {
         if (isnan(items[i].value))
             continue;
         row->value[row->seeds] = items[i].value;
+        row->fit[row->seeds] = items[i].run->fitted;
         row->seed[row->seeds++] = items[i].run->config.seed;
         row->fitted += items[i].run->fitted;
     }
@@ -184,6 +191,32 @@ static void summary_rank(summary_row *rows, int count)
     stat_ranks(mean, count, m->higher_is_better, rank);
     for (int i = 0; i < count; i++)
         rows[i].rank = m->role == METRIC_SCORE && compared > 1 ? rank[i] : NAN;
+}
+
+/* The mean of the metric's level of chance at the same lengths, of whichever encoding has one. */
+static double summary_chance(const summary *s, const summary_row *at)
+{
+    const char *name = metric_find(at->metric)->chance;
+    for (int i = 0; name && i < s->count; i++) {
+        const summary_row *row = &s->rows[i];
+        if (row->eval_len == at->eval_len && row->min_len == at->min_len && row->train_len == at->train_len && row->seeds > 0 &&
+            strcmp(row->metric, name) == 0 && strcmp(row->task, at->task) == 0)
+            return row->mean;
+    }
+    return NAN;
+}
+
+static int summary_same_point(const summary_row *a, const summary_row *b)
+{
+    return a->eval_len == b->eval_len && a->min_len == b->min_len && a->train_len == b->train_len &&
+           strcmp(a->task, b->task) == 0 && strcmp(a->metric, b->metric) == 0 && strcmp(a->mode, b->mode) == 0;
+}
+
+static void summary_add_chance(summary *s)
+{
+    for (int i = 0; i < s->count; i++)
+        s->rows[i].chance = i > 0 && summary_same_point(&s->rows[i - 1], &s->rows[i]) ? s->rows[i - 1].chance
+                                                                                       : summary_chance(s, &s->rows[i]);
 }
 
 static void summary_count(const results *r, summary *s)
@@ -224,6 +257,10 @@ int summary_build(const results *r, summary *out, error *e)
     out->rows = calloc((size_t)count + 1, sizeof *out->rows);
     int result = out->rows ? summary_rows_build(items, count, out) : -1;
     free(items);
+    if (result == 0) {
+        summary_add_chance(out);
+        result = summary_curves(out) < 0 || summary_contrasts(out) < 0 ? -1 : 0;
+    }
     if (result < 0) {
         summary_free(out);
         return error_set(e, ERROR_ENVIRONMENT, "out of memory");
@@ -241,8 +278,16 @@ void summary_free(summary *s)
         free(row->mode);
         free(row->value);
         free(row->seed);
+        free(row->fit);
+    }
+    for (int i = 0; i < s->curves; i++) {
+        free(s->curve[i].point);
+        free(s->curve[i].area);
+        free(s->curve[i].seed);
     }
     free(s->rows);
+    free(s->curve);
+    free(s->contrast);
     *s = (summary){0};
 }
 

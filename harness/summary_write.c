@@ -1,4 +1,4 @@
-/* summary_write.c - the two CSV files of a results folder. */
+/* summary_write.c - the CSV files of a results folder. */
 #include "summary.h"
 
 #include <limits.h>
@@ -10,7 +10,13 @@
 static const char summary_runs_header[] =
     "key,encoding,task,seed,train_len,eval_len,ratio,metric,mode,value,n,status,flag\n";
 static const char summary_header[] =
-    "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,rank\n";
+    "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,rank,"
+    "mean_fitted,chance\n";
+static const char summary_curves_header[] =
+    "encoding,task,train_len,metric,mode,lengths,seeds,fitted,area,sd,ci_low,ci_high,area_fitted,reach,reach_is_last,reason\n";
+static const char summary_comparisons_header[] =
+    "task,train_len,eval_len,ratio,metric,mode,what,against,reference,encoding,pairs,difference,sd,ci_low,ci_high,p,p_holm,tests,"
+    "effect,rank_biserial,seeds_needed,reason\n";
 
 static void summary_write_run(buffer *b, const run_record *run)
 {
@@ -79,9 +85,61 @@ static void summary_write_row(buffer *b, const summary_row *row)
     csv_text(b, row->mode);
     csv_integer(b, row->seeds);
     csv_integer(b, row->fitted);
-    const double numbers[] = {row->mean, row->sd, row->median, row->ci_low, row->ci_high, row->rank};
+    const double numbers[] = {row->mean,    row->sd,   row->median,      row->ci_low,
+                              row->ci_high, row->rank, row->mean_fitted, row->chance};
+    for (int i = 0; i < 8; i++)
+        csv_number(b, numbers[i]);
+    csv_end(b);
+}
+
+static void summary_write_curve(buffer *b, const summary_curve *c)
+{
+    const double numbers[] = {c->mean, c->sd, c->ci_low, c->ci_high, c->mean_fitted, c->reach};
+    csv_text(b, c->encoding);
+    csv_text(b, c->task);
+    csv_integer(b, c->train_len);
+    csv_text(b, c->metric);
+    csv_text(b, c->mode);
+    csv_integer(b, c->lengths);
+    csv_integer(b, c->seeds);
+    csv_integer(b, c->fitted);
     for (int i = 0; i < 6; i++)
         csv_number(b, numbers[i]);
+    csv_integer(b, c->reach_is_last);
+    csv_text(b, c->reason);
+    csv_end(b);
+}
+
+static void summary_write_whole(buffer *b, int value, int is_known)
+{
+    if (is_known)
+        csv_integer(b, value);
+    else
+        csv_text(b, NULL);
+}
+
+static void summary_write_contrast(buffer *b, const summary_contrast *c)
+{
+    const double before[] = {c->d.mean, c->d.sd, c->d.low, c->d.high, c->d.p, c->p_holm};
+    int is_area = c->eval_len == 0;
+    csv_text(b, c->task);
+    csv_integer(b, c->train_len);
+    summary_write_whole(b, c->eval_len, !is_area);
+    csv_number(b, c->ratio);
+    csv_text(b, c->metric);
+    csv_text(b, c->mode);
+    csv_text(b, is_area ? "area" : "score");
+    csv_text(b, c->against);
+    csv_text(b, c->reference);
+    csv_text(b, c->encoding);
+    csv_integer(b, c->d.n);
+    for (int i = 0; i < 6; i++)
+        csv_number(b, before[i]);
+    csv_integer(b, c->tests);
+    csv_number(b, c->d.effect);
+    csv_number(b, c->d.biserial);
+    summary_write_whole(b, c->d.needed, c->d.needed > 0);
+    csv_text(b, c->reason);
     csv_end(b);
 }
 
@@ -94,15 +152,23 @@ static int summary_write_file(const char *dir, const char *name, const buffer *b
 
 int summary_write(const char *dir, const results *r, const summary *s, error *e)
 {
-    buffer b = BUFFER_INIT;
-    summary_write_runs(&b, r);
-    int result = summary_write_file(dir, "runs.csv", &b, e);
-    buffer_free(&b);
-    buffer_add(&b, summary_header);
+    buffer runs = BUFFER_INIT, rows = BUFFER_INIT, curves = BUFFER_INIT, contrasts = BUFFER_INIT;
+    summary_write_runs(&runs, r);
+    buffer_add(&rows, summary_header);
     for (int i = 0; i < s->count; i++)
-        summary_write_row(&b, &s->rows[i]);
-    if (result == 0)
-        result = summary_write_file(dir, "summary.csv", &b, e);
-    buffer_free(&b);
-    return result;
+        summary_write_row(&rows, &s->rows[i]);
+    buffer_add(&curves, summary_curves_header);
+    for (int i = 0; i < s->curves; i++)
+        summary_write_curve(&curves, &s->curve[i]);
+    buffer_add(&contrasts, summary_comparisons_header);
+    for (int i = 0; i < s->contrasts; i++)
+        summary_write_contrast(&contrasts, &s->contrast[i]);
+    int failed = summary_write_file(dir, "runs.csv", &runs, e) < 0 || summary_write_file(dir, "summary.csv", &rows, e) < 0 ||
+                 summary_write_file(dir, "curves.csv", &curves, e) < 0 ||
+                 summary_write_file(dir, "comparisons.csv", &contrasts, e) < 0;
+    buffer_free(&runs);
+    buffer_free(&rows);
+    buffer_free(&curves);
+    buffer_free(&contrasts);
+    return failed ? -1 : 0;
 }

@@ -158,6 +158,22 @@ int task_check(const char *text, task_regime regime, int min_len, int max_len, e
     return t ? 0 : -1;
 }
 
+double task_sentinel(const char *text, const char **why)
+{
+    error unknown = ERROR_INIT;
+    task *t = task_read(text, &unknown);
+    double ratio = NAN;
+    if (t) {
+        const task_descriptor *d = t->descriptor;
+        if (d->sentinel && (!d->is_sentinel || d->is_sentinel(t->options))) {
+            ratio = d->sentinel_ratio > 0 ? d->sentinel_ratio : TASK_SENTINEL_RATIO;
+            *why = d->sentinel;
+        }
+    }
+    task_free(t);
+    return ratio;
+}
+
 int task_canonical(const char *text, char *out, size_t size, error *e)
 {
     char options[4096];

@@ -47,6 +47,8 @@ typedef struct task_pair {
  * what comes after it is not scored. Symbols come first, then BOS = symbols, SEP = slot = symbols+1, EOS = symbols+2. */
 typedef enum task_regime { TASK_DECODER, TASK_ENCODER } task_regime;
 
+enum { TASK_SENTINEL_RATIO = 3 };
+
 /* An opened task: parsed options and whatever the file keeps (a corpus). Shared read-only by all who sample. */
 typedef struct task task;
 
@@ -64,6 +66,12 @@ typedef struct task_descriptor {
     int bidirectional_only;  /* 1: has no meaning in a causal network: what is asked for depends on what follows */
     int proposes_positions;  /* 1: sample writes out->position when that is not NULL; 0: task_draw does, 0, 1, 2 ... */
     const char *positions;   /* in words, what it proposes; with proposes_positions only */
+    /* A sentinel is a task that no encoding of ours can do far past its training length: a run that does it has seen its
+     * answers. One sentence saying why nothing may succeed; NULL: none. With positions that the task proposes (a map with
+     * needs_given) no task is a sentinel. */
+    const char *sentinel;
+    double sentinel_ratio;   /* from which multiple of the training length on; 0: TASK_SENTINEL_RATIO */
+    int (*is_sentinel)(const void *options); /* optional: 0 where options (hints, a scratchpad) make the task another one */
     const pe_option *options;
     size_t options_size;
 
@@ -179,6 +187,9 @@ int task_check(const char *text, task_regime regime, int min_len, int max_len, e
 /* As task_open, but reads no file: for questions about lengths, vocabulary and options before a run. task_draw and
  * task_text are not for it. The caller frees it with task_free. */
 task *task_parse(const char *text, task_regime regime, int min_len, int max_len, error *e);
+/* The multiple of the training length from which on nothing may succeed at this task, and why; NAN where it is no sentinel,
+ * or no task. */
+double task_sentinel(const char *text, const char **why);
 /* The one canonical text of it. */
 int task_canonical(const char *text, char *out, size_t size, error *e);
 void task_free(task *t);

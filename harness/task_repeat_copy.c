@@ -68,6 +68,13 @@ static void repeat_copy_pair(const void *options, const void *state, rng *kind, 
     task_couple_copy(out);
 }
 
+/* With many symbols short strings hardly repeat any, and copying them is unique_copy. */
+static int repeat_copy_is_sentinel(const void *options)
+{
+    const repeat_copy_options *o = options;
+    return o->symbols == 2;
+}
+
 static const pe_option repeat_copy_rows[] = {
     {"symbols", PE_OPTION_INT, offsetof(repeat_copy_options, symbols), "2", 2, TASK_SYMBOLS_MAX, 0, NULL,
      "size of the alphabet (Huang et al.: 2)"},
@@ -86,6 +93,9 @@ const task_descriptor task_descriptor_repeat_copy = {
     .proposes_positions = 1,
     .positions = "a symbol and its copy share an id: BOS and SEP 0, the i-th symbol i (Cho et al. 2024, position "
                  "coupling, whose code too lets the separator stand one before the first symbol)",
+    .sentinel = "the place in a string of two letters must be tracked, and both encodings of the source score 0.000 at two to "
+                "three times the training length",
+    .is_sentinel = repeat_copy_is_sentinel,
     .options = repeat_copy_rows,
     .options_size = sizeof(repeat_copy_options),
     .symbols = repeat_copy_symbols,

@@ -146,7 +146,10 @@ run head -n 1 "$tmp/all/runs.csv"
 said "$out" "columns of runs.csv" "key,encoding,task,seed,train_len,eval_len,ratio,metric,mode,value,n,status,flag"
 run head -n 1 "$tmp/all/summary.csv"
 said "$out" "columns of summary.csv" \
-  "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,rank"
+  "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,rank,mean_fitted,chance"
+for table in curves comparisons; do
+  if [ -s "$tmp/all/$table.csv" ]; then pass "$table.csv is there"; else fail "$table.csv is there"; fi
+done
 cp -r "$tmp/all" "$tmp/before"
 expect 0 "a second sweep of the same" "$posbench" sweep "$smoke" --out "$tmp/all" --jobs 2
 said "$out" "it finds everything done" "$all of $all runs were there, 0 done"
@@ -159,10 +162,12 @@ said "$out" "only the missing are done" "$((all - missing)) of $all runs were th
 same_records "and come out the same" "$tmp/all" "$tmp/before"
 same "runs.csv is that of the whole" "$tmp/all/runs.csv" "$tmp/before/runs.csv"
 same "summary.csv is that of the whole" "$tmp/all/summary.csv" "$tmp/before/summary.csv"
-rm -f "$tmp/all/runs.csv" "$tmp/all/summary.csv"
+rm -f "$tmp/all"/*.csv
 expect 0 "collect" "$posbench" collect "$tmp/all"
 same "collect makes the same runs.csv" "$tmp/all/runs.csv" "$tmp/before/runs.csv"
 same "collect makes the same summary.csv" "$tmp/all/summary.csv" "$tmp/before/summary.csv"
+same "collect makes the same curves.csv" "$tmp/all/curves.csv" "$tmp/before/curves.csv"
+same "collect makes the same comparisons.csv" "$tmp/all/comparisons.csv" "$tmp/before/comparisons.csv"
 expect 0 "with one job" "$posbench" sweep "$smoke" --only encoding=shaw --out "$tmp/one" --jobs 1
 expect 0 "with two jobs" "$posbench" sweep "$smoke" --only encoding=shaw --out "$tmp/two" --jobs 2
 same_records "one and two jobs give the same records" "$tmp/one" "$tmp/two"

@@ -25,6 +25,7 @@ static void made_config(const made_run *made, run_config *c)
     config_defaults(c);
     snprintf(c->encoding, sizeof c->encoding, "%s", made->encoding);
     snprintf(c->task, sizeof c->task, "%s", made->task ? made->task : "repeat_copy");
+    snprintf(c->eval.encoding_options, sizeof c->eval.encoding_options, "%s", made->tested_as ? made->tested_as : "");
     c->seed = made->seed ? made->seed : 1;
     c->train.len = 16;
     c->train.min_len = 4;
@@ -87,7 +88,7 @@ static void made_evaluate(const made_run *made, run_result *r)
         made_add(r, made, l, "exact_match", "teacher_forced", score);
         made_add(r, made, l, "token_accuracy", "teacher_forced", (1 + score) / 2);
         made_add(r, made, l, "chance_exact", "teacher_forced", 0.25);
-        made_add(r, made, l, "overlap", "teacher_forced", 0);
+        made_add(r, made, l, "overlap", "teacher_forced", made->overlap[l]);
     }
 }
 
@@ -154,6 +155,15 @@ void made_write(const char *dir, const made_run *made, char *path)
     }
     if (path)
         snprintf(path, PATH_MAX, "%s", file);
+}
+
+void made_baseline(const char *dir, const char *baseline)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/spec.json", dir);
+    FILE *f = fopen(path, "w");
+    cr_assert(f && fprintf(f, "{\"schema\":\"posbench-sweep/1\",\"name\":\"made\",\"baseline\":\"%s\"}", baseline) > 0);
+    fclose(f);
 }
 
 void made_folder(const char *dir)

@@ -23,10 +23,15 @@ typedef struct made_run {
     int lengths;                     /* tested: the first so many, all */
     int task_version;
     const char *settings;            /* more of the configuration, "train.lengths=geometric|train.clip=0" */
+    const char *tested_as;           /* eval.encoding_options */
+    double overlap[MADE_LENGTHS];    /* shares of test sequences that training may have met */
 } made_run;
 
 /* Makes dir/runs if need be and writes the record below it. The path of the file into `path` (may be NULL). */
 void made_write(const char *dir, const made_run *made, char *path);
+
+/* A spec.json that names the baseline. */
+void made_baseline(const char *dir, const char *baseline);
 
 /* Two encodings, two tasks, three seeds: one that holds, one that is undefined past training. */
 void made_folder(const char *dir);

@@ -133,13 +133,13 @@ Test(view, reach_ends_where_the_score_falls)
     made_write(room.dir, &(made_run){.encoding = "fails", .score = {0.3, 0.3, 0}, .unfit = 1}, NULL);
     view_open(&v);
     const view_panel *p = panel_of(&v, "repeat_copy", "exact_match");
-    view_reach far = view_reach_of(p, method_of(&v, "far")), near = view_reach_of(p, method_of(&v, "near"));
-    view_reach ends = view_reach_of(p, method_of(&v, "ends")), fails = view_reach_of(p, method_of(&v, "fails"));
-    cr_assert(far.ratio == 4 && far.is_last && far.learned);
-    cr_assert(near.ratio == 1 && !near.is_last, "a later recovery does not count");
-    cr_assert(ends.ratio == 1 && !ends.is_last && ends.learned);
-    cr_assert(fails.ratio == 2 && !fails.learned);
-    cr_assert(isnan(view_reach_of(p, method_of(&v, "guesses")).ratio), "chance is nothing to keep");
+    const summary_curve *far = p->curve[method_of(&v, "far")], *near = p->curve[method_of(&v, "near")];
+    const summary_curve *ends = p->curve[method_of(&v, "ends")], *fails = p->curve[method_of(&v, "fails")];
+    cr_assert(far->reach == 4 && far->reach_is_last && far->learned);
+    cr_assert(near->reach == 1 && !near->reach_is_last, "a later recovery does not count");
+    cr_assert(ends->reach == 1 && !ends->reach_is_last && ends->learned);
+    cr_assert(fails->reach == 2 && !fails->learned);
+    cr_assert(isnan(p->curve[method_of(&v, "guesses")]->reach), "chance is nothing to keep");
     view_free(&v);
 }
 
@@ -148,9 +148,9 @@ Test(view, reach_of_a_loss_allows_a_ninth_more)
     report_view v;
     made_write(room.dir, &(made_run){.encoding = "a", .task = "prose", .loss = 1, .score = {1.8, 1.99, 2.01}}, NULL);
     view_open(&v);
-    view_reach reach = view_reach_of(&v.panel[0], 0);
+    const summary_curve *reach = v.panel[0].curve[0];
     cr_assert_str_eq(v.panel[0].mode, "sliding");
-    cr_assert(reach.ratio == 2 && !reach.is_last && reach.learned);
+    cr_assert(reach->reach == 2 && !reach->reach_is_last && reach->learned);
     view_free(&v);
 }
 
@@ -307,7 +307,7 @@ Test(report, says_what_is_not_separated)
     write_words(REPORT_MD);
     char *md = scratch_text(&room, "report.md");
     cr_assert(strstr(md, "best mean `b` 0.540"), "%s", md);
-    cr_assert(strstr(md, "not separable from it: `a`"), "%s", md);
+    cr_assert(strstr(md, "cannot be told apart from it: `a` (about 136 seeds would be needed)"), "%s", md);
     cr_assert(strstr(md, "0.400 0.600 0.500"), "each seed's value is shown: %s", md);
     free(md);
 }
@@ -322,7 +322,7 @@ Test(report, tells_of_runs_that_broke_and_points_with_a_stand_in)
     char *md = scratch_text(&room, "report.md"), *data = scratch_text(&room, "plots/extrapolation.tsv");
     cr_assert(strstr(md, "1 of 3 runs gave no result: 1 diverged"), "%s", md);
     cr_assert(strstr(md, "`b` on `repeat_copy`, seed 2, diverged at step 17: loss \\| is &lt;inf&gt;"), "%s", md);
-    cr_assert(strstr(md, "`b` on `repeat_copy`: 0 of 1 runs fitted in distribution"), "%s", md);
+    cr_assert(strstr(md, "`repeat_copy`, runs that fitted in distribution: `b` 0 of 1; all are in the means"), "%s", md);
     cr_assert(strstr(md, "position map 'clamp'") && strstr(md, "*0.500 \\**"), "%s", md);
     cr_assert(strstr(data, "repeat_copy\ta\t2\t0.5\tNaN\tNaN\t1\n"), "hollow: %s", data);
     free(md), free(data);

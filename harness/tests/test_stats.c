@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "rng.h"
-#include "summary.h"
+#include "stats.h"
 
 #define assert_near(got, expected, tolerance)                                                                          \
     cr_assert(fabs((got) - (expected)) <= (tolerance), "%.17g is not %.17g", (double)(got), (double)(expected))
@@ -136,20 +136,39 @@ static double uniform_score(rng *r)
     return rng_uniform(r) - 0.5;
 }
 
-Test(stats, intervals_of_five_cover_95_percent)
+/* Two encodings with one seed: half of the spread is the seed's and cancels, the rest is each one's own. Scores are shares
+ * of 256 sequences, as records have them. */
+static double paired_score(rng *r)
 {
-    double normal = coverage(5, 2000, rng_normal);
-    cr_assert(normal >= 0.93 && normal <= 0.97, "%g", normal);
+    double seed = 0.3 * rng_uniform(r);
+    double a = seed + 0.7 * rng_uniform(r), b = seed + 0.7 * rng_uniform(r);
+    return floor(256 * a) / 256 - floor(256 * b) / 256;
 }
 
+static void covers(int n, double (*score)(rng *r), double most)
+{
+    double share = coverage(n, 2000, score);
+    cr_assert(share >= 0.93 && share <= most, "n = %d: %g", n, share);
+}
+
+Test(stats, intervals_of_normal_scores_cover_95_percent)
+{
+    covers(5, rng_normal, 0.97);
+    covers(10, rng_normal, 0.97);
+    covers(30, rng_normal, 0.97);
+}
+
+/* Evenly spread scores are covered a little too often at n = 10: 97.5 % of 6,000 experiments. */
 Test(stats, intervals_of_bounded_scores_cover_95_percent)
 {
-    double uniform = coverage(5, 2000, uniform_score);
-    cr_assert(uniform >= 0.93 && uniform <= 0.97, "%g", uniform);
+    covers(5, uniform_score, 0.97);
+    covers(10, uniform_score, 0.98);
+    covers(30, uniform_score, 0.97);
 }
 
-Test(stats, intervals_of_ten_cover_95_percent)
+Test(stats, intervals_of_paired_differences_cover_95_percent)
 {
-    double normal = coverage(10, 1000, rng_normal);
-    cr_assert(normal >= 0.93 && normal <= 0.97, "%g", normal);
+    covers(5, paired_score, 0.97);
+    covers(10, paired_score, 0.97);
+    covers(30, paired_score, 0.97);
 }

@@ -150,7 +150,7 @@ Test(summary, one_seed_leaves_spread_empty)
     summary s;
     collect(&s);
     char *csv = tables_read("summary.csv");
-    cr_assert(strstr(csv, "\na,repeat_copy,16,32,2,exact_match,teacher_forced,1,1,0.5,,0.5,,,\n"), "%s", csv);
+    cr_assert(strstr(csv, "\na,repeat_copy,16,32,2,exact_match,teacher_forced,1,1,0.5,,0.5,,,,0.5,0.25\n"), "%s", csv);
     free(csv);
     summary_free(&s);
 }
@@ -166,7 +166,7 @@ Test(summary, undefined_points_have_a_row_and_no_value)
     cr_assert_str_eq(row->status, "undefined");
     char *runs = tables_read("runs.csv"), *csv = tables_read("summary.csv");
     cr_assert(strstr(runs, ",32,2,exact_match,teacher_forced,,0,undefined,\n"), "%s", runs);
-    cr_assert(strstr(csv, "\na,repeat_copy,16,32,2,exact_match,teacher_forced,0,0,,,,,,\n"), "%s", csv);
+    cr_assert(strstr(csv, "\na,repeat_copy,16,32,2,exact_match,teacher_forced,0,0,,,,,,,,0.25\n"), "%s", csv);
     free(runs);
     free(csv);
     summary_free(&s);
@@ -179,7 +179,8 @@ Test(summary, runs_that_did_not_fit_stay_in_the_mean)
     made_write(room.dir, &(made_run){.encoding = "a", .seed = 2, .score = {0, 0, 0}, .unfit = 1}, NULL);
     collect(&s);
     const summary_row *row = row_of(&s, "a", "exact_match", 32);
-    cr_assert(row->seeds == 2 && row->fitted == 1 && row->mean == 0.5);
+    cr_assert(row->seeds == 2 && row->fitted == 1 && row->mean == 0.5 && row->mean_fitted == 1);
+    cr_assert(row->fit[0] == 1 && row->fit[1] == 0 && row->chance == 0.25);
     cr_assert(row->ci_low == 0 && row->ci_high == 1, "an interval of shares ends at 0 and 1");
     summary_free(&s);
 }
@@ -322,9 +323,16 @@ Test(summary, columns_are_those_that_others_read)
     char *runs = tables_read("runs.csv"), *csv = tables_read("summary.csv");
     static const char runs_columns[] =
         "key,encoding,task,seed,train_len,eval_len,ratio,metric,mode,value,n,status,flag\n";
-    static const char columns[] =
-        "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,rank\n";
+    static const char columns[] = "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,"
+                                  "rank,mean_fitted,chance\n";
+    static const char curves_columns[] = "encoding,task,train_len,metric,mode,lengths,seeds,fitted,area,sd,ci_low,ci_high,"
+                                         "area_fitted,reach,reach_is_last,reason\n";
+    static const char comparisons_columns[] = "task,train_len,eval_len,ratio,metric,mode,what,against,reference,encoding,pairs,"
+                                              "difference,sd,ci_low,ci_high,p,p_holm,tests,effect,rank_biserial,seeds_needed,"
+                                              "reason\n";
+    char *curves = tables_read("curves.csv"), *comparisons = tables_read("comparisons.csv");
     cr_assert(strncmp(runs, runs_columns, strlen(runs_columns)) == 0 && strncmp(csv, columns, strlen(columns)) == 0);
-    free(runs);
-    free(csv);
+    cr_assert(strncmp(curves, curves_columns, strlen(curves_columns)) == 0, "%s", curves);
+    cr_assert(strncmp(comparisons, comparisons_columns, strlen(comparisons_columns)) == 0, "%s", comparisons);
+    free(runs), free(csv), free(curves), free(comparisons);
 }
