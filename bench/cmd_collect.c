@@ -17,7 +17,8 @@ static int cmd_collect_run(const command_host *host, const args *a, error *e)
     printf("%s/runs.csv         one row for each measured value\n", dir);
     printf("%s/summary.csv      one row for each point of a curve, over the seeds (%d points)\n", dir, s.count);
     printf("%s/curves.csv       one row for each curve: its area and its reach (%d curves)\n", dir, s.curves);
-    printf("%s/comparisons.csv  one row for each encoding against the baseline and the best (%d rows)\n", dir, s.contrasts);
+    printf("%s/comparisons.csv  one row for each encoding against the baseline and the best (%d rows)\n", dir,
+           s.contrasts);
     summary_free(&s);
     return 0;
 }
@@ -36,19 +37,31 @@ const command command_collect = {
     .least_words = 1,
     .most_words = 1,
     .description =
-        "Reads every record below DIR/runs and writes four tables, made anew each time. DIR/runs.csv, one row for each measured "
-        "value: key, encoding, task, seed, train_len, eval_len, ratio, metric, mode, value, n, status, flag. DIR/summary.csv, one "
-        "for each point of a curve: encoding, task, train_len, eval_len, ratio, metric, mode, seeds (all runs with a value), "
-        "fitted (of these, how many fitted in distribution), mean, sd, median, ci_low, ci_high (95 %), rank, mean_fitted, chance. "
-        "DIR/curves.csv, one for each curve: encoding, task, train_len, metric, mode, lengths, seeds, fitted, area (mean score over "
-        "the logarithm of the length, from the training length on), sd, ci_low, ci_high, area_fitted, reach (longest multiple of the "
+        "Reads every record below DIR/runs and writes four tables, made anew each time. DIR/runs.csv, one row for each "
+        "measured "
+        "value: key, encoding, task, seed, train_len, eval_len, ratio, metric, mode, value, n, status, flag. "
+        "DIR/summary.csv, one "
+        "for each point of a curve: encoding, task, train_len, eval_len, ratio, metric, mode, seeds (all runs with a "
+        "value), "
+        "fitted (of these, how many fitted in distribution), mean, sd, median, ci_low, ci_high (95 %), rank, "
+        "mean_fitted, chance. "
+        "DIR/curves.csv, one for each curve: encoding, task, train_len, metric, mode, lengths, seeds, fitted, area "
+        "(mean score over "
+        "the logarithm of the length, from the training length on), sd, ci_low, ci_high, area_fitted, reach (longest "
+        "multiple of the "
         "training length up to which 90 % of the score is kept), reach_is_last (1: nothing longer was tested), reason. "
-        "DIR/comparisons.csv, one for each encoding against the baseline and against the best, at each length and by areas, on "
-        "the seeds that both have: task, train_len, eval_len, ratio, metric, mode, what (score or area), against (baseline or best), "
-        "reference, encoding, pairs, difference (encoding less reference), sd, ci_low, ci_high (95 %, studentised bootstrap), p "
-        "(exact Wilcoxon signed-rank test, two-sided), p_holm (Holm, over the tests of one task, length and metric), tests "
-        "(how many these are), effect (Cohen's d_z), rank_biserial, seeds_needed (paired t-test at 5 %, power 0.8, for this effect), "
-        "reason. A cell without a value is empty, and reason says why. To merge sweeps of several machines, copy their records "
+        "DIR/comparisons.csv, one for each encoding against the baseline and against the best, at each length and by "
+        "areas, on "
+        "the seeds that both have: task, train_len, eval_len, ratio, metric, mode, what (score or area), against "
+        "(baseline or best), "
+        "reference, encoding, pairs, difference (encoding less reference), sd, ci_low, ci_high (95 %, studentised "
+        "bootstrap), p "
+        "(exact Wilcoxon signed-rank test, two-sided), p_holm (Holm, over the tests of one task, length and metric), "
+        "tests "
+        "(how many these are), effect (Cohen's d_z), rank_biserial, seeds_needed (paired t-test at 5 %, power 0.8, for "
+        "this effect), "
+        "reason. A cell without a value is empty, and reason says why. To merge sweeps of several machines, copy their "
+        "records "
         "into one DIR/runs first.",
     .options = cmd_collect_arguments,
     .examples = cmd_collect_example,

@@ -83,7 +83,8 @@ static int cmd_sweep_gather(const sweep_options *o, error *e)
     if (summary_collect(o->out_dir, &sum, e))
         return -1;
     summary_free(&sum);
-    printf("tables   %s/runs.csv, summary.csv, curves.csv, comparisons.csv\nnext     posbench report %s\n", o->out_dir, o->out_dir);
+    printf("tables   %s/runs.csv, summary.csv, curves.csv, comparisons.csv\nnext     posbench report %s\n", o->out_dir,
+           o->out_dir);
     return 0;
 }
 

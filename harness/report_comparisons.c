@@ -1,4 +1,5 @@
-/* report_comparisons.c - differences with what is needed to believe them: from the baseline on each task, and over all tasks. */
+/* report_comparisons.c - differences with what is needed to believe them: from the baseline on each task, and over all
+ * tasks. */
 #include "report_document.h"
 
 #include <math.h>
@@ -136,11 +137,12 @@ void report_comparison_table(const report_view *v, const view_panel *p, document
     free(title);
     buffer_format(&caption, ", %s: each encoding less the baseline ", p->metric->title);
     doc_name(&caption, v->runs.baseline);
-    buffer_format(&caption,
-                  " on the same seeds (%s is better). Mean difference and 95 %% interval (studentised bootstrap); p of the exact "
-                  "Wilcoxon signed-rank test and after Holm's correction over this column; Cohen's d_z and rank-biserial "
-                  "correlation; pairs of runs, and pairs needed to find a difference of this size with power 0.8.",
-                  p->metric->higher_is_better ? "higher" : "lower");
+    buffer_format(
+        &caption,
+        " on the same seeds (%s is better). Mean difference and 95 %% interval (studentised bootstrap); p of the exact "
+        "Wilcoxon signed-rank test and after Holm's correction over this column; Cohen's d_z and rank-biserial "
+        "correlation; pairs of runs, and pairs needed to find a difference of this size with power 0.8.",
+        p->metric->higher_is_better ? "higher" : "lower");
     doc_add_buffer(d, DOC_TABLE, &caption, NULL);
     comparison_columns(p, d);
     for (int m = 0; m < v->methods; m++) {
@@ -170,7 +172,8 @@ static void comparison_p_words(double p, buffer *out)
 
 static void comparison_friedman(const stat_friedman_result *f, buffer *b)
 {
-    buffer_format(b, "Over %d tasks Friedman's test of equal ranks gives \317\207\302\262(%d) = ", f->blocks, f->treatments - 1);
+    buffer_format(b, "Over %d tasks Friedman's test of equal ranks gives \317\207\302\262(%d) = ", f->blocks,
+                  f->treatments - 1);
     buffer_fixed(b, f->chi2, 2);
     buffer_add(b, ", ");
     comparison_p_words(f->p_chi2, b);
@@ -218,7 +221,8 @@ void report_over_tasks(const report_view *v, document *d)
         return;
     if (v->ranked_tasks < 2) {
         doc_add(d, DOC_PARAGRAPH,
-                "One task was ranked, so these ranks say nothing about other tasks: Friedman's test and a critical difference need "
+                "One task was ranked, so these ranks say nothing about other tasks: Friedman's test and a critical "
+                "difference need "
                 "several.",
                 NULL);
         return;

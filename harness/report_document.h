@@ -24,7 +24,7 @@ void report_over_tasks(const report_view *v, document *d);
 void report_leaks(const report_view *v, document *d);
 void report_sentinels(const report_view *v, document *d);
 
-/* Sentences (report_words.c, report_findings.c, report_notes.c). */
+/* Sentences (report_words.c, report_findings.c, report_notes.c, report_terms.c). */
 void report_lead(const report_view *v, document *d);
 void report_facts(const report_view *v, document *d);
 void report_findings(const report_view *v, document *d);

@@ -144,7 +144,9 @@ static void notes_overlap(const report_view *v, document *d)
             buffer_format(&b, " %% at length %s", tokens);
         }
         if (shown)
-            buffer_add(&b, ". Of short ones few different ones exist; longer ones than in training cannot have occurred there.");
+            buffer_add(
+                &b,
+                ". Of short ones few different ones exist; longer ones than in training cannot have occurred there.");
         if (shown)
             doc_add_buffer(d, DOC_ITEM, &b, NULL);
     }
@@ -220,7 +222,8 @@ static void notes_baseline(const report_view *v, document *d)
     for (int i = 0; i < v->runs.count; i++)
         runs += v->runs.run[i].is_baseline;
     if (!*v->runs.baseline) {
-        buffer_add(&b, "The spec names no baseline, so no encoding is compared with one; comparisons.csv compares all with the best.");
+        buffer_add(&b, "The spec names no baseline, so no encoding is compared with one; comparisons.csv compares all "
+                       "with the best.");
     } else if (runs == 0) {
         buffer_add(&b, "The baseline ");
         doc_name(&b, v->runs.baseline);
@@ -241,7 +244,8 @@ static int notes_has_plain(const report_view *v, const char *encoding, size_t le
     return 0;
 }
 
-/* What options add to an encoding is known only beside its plain form at the same lengths. Stacks have no plain form. */
+/* What options add to an encoding is known only beside its plain form at the same lengths. Stacks have no plain form.
+ */
 static void notes_plain_forms(const report_view *v, document *d)
 {
     buffer b = BUFFER_INIT;
@@ -283,82 +287,6 @@ void report_notes(const report_view *v, const report_figures *f, document *d)
     report_sentinels(v, d);
     notes_settings(v, d);
     notes_left_out(f, d);
-}
-
-/* ------------------------------------------------------------------------------------------------ method */
-
-static const struct {
-    const char *term, *text;
-} notes_terms[] = {
-    {"Exact match",
-     " is the share of test sequences whose answer is right in every token; token accuracy counts tokens. "
-     "Both are teacher-forced: each token is predicted from the right ones before it. For exact match under a "
-     "causal mask this is the same event as writing the whole answer greedily."},
-    {"Loss",
-     " is in nats per token, over all scored tokens at once. Non-overlapping windows give early tokens of each window "
-     "little context; sliding windows give every token a full one. A gain that only windows show is the end of that "
-     "handicap, not use of longer context. Masked is the loss of hidden tokens in windows drawn at random."},
-    {"Means",
-     " are over seeds, of all runs that gave a value, fitted or not. The 95 % intervals come from the studentised bootstrap (4000 "
-     "resamples of the seeds) and stay within what a score can be; with one seed there is none. Where all "
-     "seeds agree the interval is a point: it shows that no spread was seen, not that there is none. Intervals say what other seeds "
-     "would change, nothing about other tasks or sizes."},
-    {"Best",
-     " (bold) is the best mean of a column and all that cannot be told apart from it, which are marked \342\211\210: the 95 % "
-     "interval of the differences between runs with the same seed holds 0, or there are too few pairs for one. Nothing is marked "
-     "where nobody beats chance or only one seed was run. Many comparisons are made for these marks, and none is corrected for "
-     "that: read a single narrow win as a hint, and the corrected p-values beside the baseline for more."},
-    {"Comparisons",
-     " are between runs with the same seed, which share their data and the initial weights of all that both have. p is that of "
-     "Wilcoxon's signed-rank test, two-sided and exact for the ranks at hand (ties share their ranks; zeros are ranked and left "
-     "out, after Pratt); Holm's correction is over all encodings that are compared with the baseline on one task. n differences "
-     "cannot give a p below 2^(1-n): 0.0625 for five. d_z is the mean difference over its standard deviation; the rank-biserial "
-     "correlation runs from -1 to 1."},
-    {"Seeds needed",
-     ": so many pairs give a two-sided paired t-test at the 5 % level a power of 0.8, if the observed difference and spread are the "
-     "true ones. Both are themselves uncertain, with few seeds very much so."},
-    {"Area",
-     " is the mean of the score over the logarithm of the length, from the training length to the longest tested one: the area "
-     "under the curve as drawn, over its width. Where a length has no value there is no area."},
-    {"Reach",
-     " is the longest tested multiple of the training length up to which all keep 90 % of the score in distribution (a loss: at most "
-     "1/0.9 of it). \342\211\245: nothing longer was tested. *: no run fitted in distribution."},
-    {"Weights",
-     " that were tested are those of the last step, or, with train.select=best, the best in distribution: what is longer than in "
-     "training chooses nothing. Each record holds the rule and the step."},
-    {"Fitted",
-     " runs reached the threshold set by eval.fit at training lengths. The others are counted, never dropped: a "
-     "method that often fails to learn is shown as such."},
-    {"\342\200\224",
-     " is no value; nothing is filled in. Hollow points and starred numbers have a value only through a "
-     "stand-in that the notes above name."},
-    {"Mean rank",
-     ": encodings are ranked (1 is best, ties share the mean) at each length past the training length, for each "
-     "seed; ranks are averaged over lengths, then tasks; the interval is over seeds. A run without a value "
-     "shares the last ranks. Mean 1/rank averages the reciprocals of the same ranks (mean reciprocal rank, as Kazemnejad et al. "
-     "2023 report it). Friedman's test and Nemenyi's critical difference (Dem\305\241ar 2006) take the tasks as blocks."},
-    {"Sentinels",
-     " are tasks at which nothing may succeed far past the training length. One that is solved, with a mean of 0.9 or more, means "
-     "that answers leak, and the report opens with it."},
-};
-
-void report_how_to_read(const report_view *v, document *d)
-{
-    doc_add(d, DOC_SECTION, "How to read the numbers", NULL);
-    for (size_t i = 0; i < sizeof notes_terms / sizeof notes_terms[0]; i++) {
-        buffer b = BUFFER_INIT;
-        buffer_format(&b, DOC_STRONG "%s" DOC_END "%s", notes_terms[i].term, notes_terms[i].text);
-        doc_add_buffer(d, DOC_ITEM, &b, NULL);
-    }
-    if (v->unranked_tasks == 0)
-        return;
-    buffer b = BUFFER_INIT;
-    buffer_format(
-        &b,
-        "The ranks leave %d task%s out: not every encoding was run there, or nothing past the training length was "
-        "tested.",
-        v->unranked_tasks, v->unranked_tasks == 1 ? "" : "s");
-    doc_add_buffer(d, DOC_ITEM, &b, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ origin */
@@ -406,12 +334,13 @@ void report_provenance(const report_view *v, document *d)
                  {"host.cpu", "Processor"},    {"data.corpus_sha256", "SHA-256 of the corpus"}};
     doc_add(d, DOC_SECTION, "Data and origin", NULL);
     doc_add(d, DOC_PARAGRAPH,
-            DOC_LINK "runs.csv" DOC_TO "runs.csv" DOC_END " holds every measured value, " DOC_LINK "summary.csv" DOC_TO
-                     "summary.csv" DOC_END " the means, intervals and ranks, " DOC_LINK "curves.csv" DOC_TO "curves.csv" DOC_END
-                     " areas and reaches, " DOC_LINK "comparisons.csv" DOC_TO "comparisons.csv" DOC_END
-                     " every difference with its interval, p-values and effect sizes, " DOC_LINK "plots/" DOC_TO "plots/" DOC_END
-                     " the numbers behind each figure, and " DOC_LINK "runs/" DOC_TO "runs/" DOC_END
-                     " one record for each run, with its whole configuration.",
+            DOC_LINK
+            "runs.csv" DOC_TO "runs.csv" DOC_END " holds every measured value, " DOC_LINK "summary.csv" DOC_TO
+            "summary.csv" DOC_END " the means, intervals and ranks, " DOC_LINK "curves.csv" DOC_TO "curves.csv" DOC_END
+            " areas and reaches, " DOC_LINK "comparisons.csv" DOC_TO "comparisons.csv" DOC_END
+            " every difference with its interval, p-values and effect sizes, " DOC_LINK "plots/" DOC_TO "plots/" DOC_END
+            " the numbers behind each figure, and " DOC_LINK "runs/" DOC_TO "runs/" DOC_END
+            " one record for each run, with its whole configuration.",
             NULL);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         buffer b = BUFFER_INIT, text = BUFFER_INIT;

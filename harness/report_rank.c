@@ -3,12 +3,12 @@
  * Each seed is one replicate: within a task, a length beyond training and a seed the methods are ranked (1 = best, ties
  * averaged); ranks are averaged over lengths, then over tasks, and the interval is over seeds. It says what other seeds
  * would change, for these tasks; it says nothing about other tasks. A run without a value there (diverged, failed, past
- * the encoding's definition) shares the last ranks: leaving it out would reward not being defined. Reciprocals of the same
- * ranks are averaged in the same way.
+ * the encoding's definition) shares the last ranks: leaving it out would reward not being defined. Reciprocals of the
+ * same ranks are averaged in the same way.
  *
- * What other tasks would change is asked with tasks as blocks: Friedman's test and Nemenyi's critical difference on the mean
- * ranks of each task. Ranks that are averaged over lengths and seeds within a task spread no more than whole ranks do, so the
- * critical difference, made for these, is never too small.
+ * What other tasks would change is asked with tasks as blocks: Friedman's test and Nemenyi's critical difference on the
+ * mean ranks of each task. Ranks that are averaged over lengths and seeds within a task spread no more than whole ranks
+ * do, so the critical difference, made for these, is never too small.
  */
 #include "report_view.h"
 
@@ -70,7 +70,8 @@ static void rank_add(const report_view *v, const view_panel *p, int length, int 
 }
 
 /* Mean ranks of ranked task number `block` for one seed. */
-static void rank_add_task(const report_view *v, const view_panel *p, int seed, int replicate, int block, rank_sums *sums)
+static void rank_add_task(const report_view *v, const view_panel *p, int seed, int replicate, int block,
+                          rank_sums *sums)
 {
     double rank[v->methods], reciprocal[v->methods];
     int lengths = 0;

@@ -74,7 +74,8 @@ static void seeds_spread(const summary_row *row, buffer *spread)
 void report_seed_table(const report_view *v, const view_panel *p, document *d)
 {
     doc_add(d, DOC_TABLE,
-            "Value of each seed, in the order of the seeds; their number, standard deviation (n \342\210\222 1), median and "
+            "Value of each seed, in the order of the seeds; their number, standard deviation (n \342\210\222 1), "
+            "median and "
             "maximum below.",
             NULL);
     seeds_columns(p, d);

@@ -68,13 +68,15 @@ void report_leaks(const report_view *v, document *d)
         buffer b = BUFFER_INIT;
         char ratio[VIEW_RATIO_MAX];
         view_ratio_text(s.ratio, ratio);
-        buffer_add(&b, DOC_STRONG "A sentinel was solved: look for a leak before you believe any number here." DOC_END " On ");
+        buffer_add(&b, DOC_STRONG "A sentinel was solved: look for a leak before you believe any number here." DOC_END
+                                  " On ");
         doc_name(&b, p->task);
         buffer_format(&b, " nothing may succeed at %s the training length or beyond: ", ratio);
         doc_plain(&b, s.why);
         buffer_add(&b, ". Yet one did: ");
         sentinel_score(v, p, &s, &b);
-        buffer_add(&b, ". Test sequences may have been met in training, or the answer stands in what the network reads.");
+        buffer_add(&b,
+                   ". Test sequences may have been met in training, or the answer stands in what the network reads.");
         doc_add_buffer(d, DOC_WARNING, &b, NULL);
     }
 }
@@ -96,14 +98,17 @@ void report_sentinels(const report_view *v, document *d)
         if (s.method < 0) {
             buffer_format(&b, ": no value at %s the training length or beyond, so it watched over nothing.", ratio);
         } else {
-            buffer_format(&b, ", at which nothing may succeed at %s the training length or beyond; the highest there is ", ratio);
+            buffer_format(
+                &b, ", at which nothing may succeed at %s the training length or beyond; the highest there is ", ratio);
             sentinel_score(v, p, &s, &b);
-            buffer_add(&b, s.mean < VIEW_SENTINEL_SOLVED ? ". Not solved, as it should be." : ". SOLVED: see the warning above.");
+            buffer_add(&b, s.mean < VIEW_SENTINEL_SOLVED ? ". Not solved, as it should be."
+                                                         : ". SOLVED: see the warning above.");
             watched++;
         }
         doc_add_buffer(d, DOC_ITEM, &b, NULL);
     }
     if (watched == 0)
         doc_add(d, DOC_ITEM,
-                "No sentinel was tested far enough: no task here is one at which success would give a leak away.", NULL);
+                "No sentinel was tested far enough: no task here is one at which success would give a leak away.",
+                NULL);
 }

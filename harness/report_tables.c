@@ -254,8 +254,10 @@ void report_overview_table(const report_view *v, document *d)
     if (!mark)
         return;
     doc_add(d, DOC_TABLE,
-            "Score at the first tested length of at least twice the training length: mean over all seeds, fitted or not, and its "
-            "95 % interval (studentised bootstrap). Bold: the best mean of a column, and \342\211\210 what cannot be told apart "
+            "Score at the first tested length of at least twice the training length: mean over all seeds, fitted or "
+            "not, and its "
+            "95 % interval (studentised bootstrap). Bold: the best mean of a column, and \342\211\210 what cannot be "
+            "told apart "
             "from it.",
             NULL);
     table_overview_columns(v, ranked, d);

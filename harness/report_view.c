@@ -75,7 +75,8 @@ static int view_find_methods(report_view *v)
         int m = view_find_method(v, run->label);
         if (m < 0) {
             m = v->methods++;
-            v->method[m] = (view_method){.label = run->label, .rank = NAN, .rank_low = NAN, .rank_high = NAN, .reciprocal = NAN};
+            v->method[m] =
+                (view_method){.label = run->label, .rank = NAN, .rank_low = NAN, .rank_high = NAN, .reciprocal = NAN};
         }
         view_count_run(r, run, &v->method[m]);
     }
@@ -278,7 +279,8 @@ static int view_is_chance(const view_panel *p, int length, double mean)
     return p->metric->higher_is_better && mean <= (isnan(chance) ? p->metric->low : chance);
 }
 
-const summary_contrast *view_contrast(const report_view *v, const view_panel *p, const char *against, int method, int length)
+const summary_contrast *view_contrast(const report_view *v, const view_panel *p, const char *against, int method,
+                                      int length)
 {
     const summary_row *at = length == VIEW_AREA ? NULL : view_row(p, method, length);
     for (int l = 0; length == VIEW_AREA && !at && l < p->lengths; l++)

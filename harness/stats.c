@@ -45,6 +45,34 @@ double stat_median(const double *x, int n)
     return median;
 }
 
+/* The k-th smallest of t[n], 0 <= k < n, by Hoare's selection: what stands before it is no larger afterwards, what
+ * stands behind no smaller. Sorting all resamples for two of them would take longer than drawing them. */
+static double stat_select(double *t, int n, int k)
+{
+    for (int low = 0, high = n - 1; low < high;) {
+        double pivot = t[low + (high - low) / 2];
+        int i = low, j = high;
+        while (i <= j) {
+            while (t[i] < pivot)
+                i++;
+            while (t[j] > pivot)
+                j--;
+            if (i <= j) {
+                double swap = t[i];
+                t[i++] = t[j];
+                t[j--] = swap;
+            }
+        }
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            break;
+    }
+    return t[k];
+}
+
 /* One resample's t = (mean* - mean) / (s* / sqrt(n)). With few seeds many resamples repeat one value and have s* near
  * 0, which would blow the quantiles up; s* is therefore kept at or above 0.3 s. */
 static double stat_resample_t(const double *x, int n, double mean, double sd, rng *r)
@@ -61,8 +89,8 @@ static double stat_resample_t(const double *x, int n, double mean, double sd, rn
 }
 
 /* The studentised bootstrap (Efron & Tibshirani 1993, section 12.5): the interval is mean - t*[97.5 %] s/sqrt(n) to
- * mean - t*[2.5 %] s/sqrt(n). A percentile interval of 5 seeds covers 85 % where it promises 95 %. What this one covers, in %
- * of 6,000 simulated experiments:
+ * mean - t*[2.5 %] s/sqrt(n). A percentile interval of 5 seeds covers 85 % where it promises 95 %. What this one
+ * covers, in % of 6,000 simulated experiments:
  *
  *                                 n = 5    10    30
  *     normal                       94.1  94.5  94.5
@@ -71,8 +99,8 @@ static double stat_resample_t(const double *x, int n, double mean, double sd, rn
  *     cube of uniform              91.9  96.5  97.2
  *     exponential                  91.5  94.3  95.0
  *
- * It follows skewness as Student's interval does not. Two values resample into three patterns only, so n = 2 is Student's t
- * with one degree of freedom. */
+ * It follows skewness as Student's interval does not. Two values resample into three patterns only, so n = 2 is
+ * Student's t with one degree of freedom. */
 void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double *high)
 {
     *low = *high = NAN;
@@ -94,9 +122,8 @@ void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double
     rng r = rng_stream(0, RNG_BOOTSTRAP, stream, (uint32_t)n);
     for (int b = 0; b < STAT_RESAMPLES; b++)
         t[b] = stat_resample_t(x, n, mean, sd, &r);
-    qsort(t, STAT_RESAMPLES, sizeof *t, stat_compare);
-    *low = mean - t[STAT_RESAMPLES * 39 / 40 - 1] * scale;
-    *high = mean - t[STAT_RESAMPLES / 40] * scale;
+    *low = mean - stat_select(t, STAT_RESAMPLES, STAT_RESAMPLES * 39 / 40 - 1) * scale;
+    *high = mean - stat_select(t, STAT_RESAMPLES, STAT_RESAMPLES / 40) * scale;
     free(t);
 }
 

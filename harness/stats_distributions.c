@@ -4,7 +4,14 @@
 
 #include <math.h>
 
-enum { DIST_STEPS = 1000, DIST_TERMS = 10000 };
+enum { DIST_STEPS = 400, DIST_TERMS = 10000 };
+
+/* How many terms of a continued fraction are enough: they fall by a factor that comes near 1 as the square root of the
+ * larger parameter grows. */
+static int dist_fraction_terms(double most)
+{
+    return 60 + (int)(8 * sqrt(most));
+}
 
 double stat_normal_cdf(double z)
 {
@@ -24,12 +31,12 @@ static double dist_gamma_series(double a, double x)
     return sum * exp(a * log(x) - x - lgamma(a + 1));
 }
 
-/* Q(a,x) as the continued fraction 1/(x+1-a- 1(1-a)/(x+3-a- 2(2-a)/(x+5-a- ...))), A&S 6.5.31, by its even part, evaluated
- * from behind: `terms` of them are enough for x >= a + 1. */
+/* Q(a,x) as the continued fraction 1/(x+1-a- 1(1-a)/(x+3-a- 2(2-a)/(x+5-a- ...))), A&S 6.5.31, by its even part,
+ * evaluated from behind, for x >= a + 1. */
 static double dist_gamma_fraction(double a, double x)
 {
     double value = 0;
-    for (int i = DIST_STEPS; i >= 1; i--)
+    for (int i = dist_fraction_terms(a); i >= 1; i--)
         value = i * (i - a) / (x + 2 * i + 1 - a - value);
     return exp(a * log(x) - x - lgamma(a)) / (x + 1 - a - value);
 }
@@ -51,7 +58,7 @@ double stat_gamma_upper(double a, double x)
 static double dist_beta_fraction(double a, double b, double x)
 {
     double value = 1;
-    for (int m = DIST_STEPS; m >= 1; m--) {
+    for (int m = dist_fraction_terms(fmax(a, b)); m >= 1; m--) {
         double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
         double odd = -(a + m - 1) * (a + b + m - 1) * x / ((a + 2 * m - 2) * (a + 2 * m - 1));
         value = 1 + odd / (1 + even / value);
@@ -128,9 +135,9 @@ double stat_critical_difference(int treatments, int blocks)
 
 /* ------------------------------------------------------------------------------------------------ power */
 
-/* T = (Z + delta) / S with S^2 = chi2/df: given S = s, |T| exceeds c with probability Phi(delta - cs) + Phi(-delta - cs).
- * Averaged over the density 2 (df/2)^(df/2) / Gamma(df/2) s^(df-1) exp(-df s^2/2) of S by Simpson's rule. S has mean near 1
- * and deviation near 1/sqrt(2 df). */
+/* T = (Z + delta) / S with S^2 = chi2/df: given S = s, |T| exceeds c with probability Phi(delta - cs) + Phi(-delta -
+ * cs). Averaged over the density 2 (df/2)^(df/2) / Gamma(df/2) s^(df-1) exp(-df s^2/2) of S by Simpson's rule. S has
+ * mean near 1 and deviation near 1/sqrt(2 df). */
 double stat_power(double effect, int n)
 {
     double df = n - 1, delta = fabs(effect) * sqrt(n), c = stat_t_quantile(0.975, df);
@@ -145,18 +152,16 @@ double stat_power(double effect, int n)
     return sum * step / 3;
 }
 
+/* From where the normal distribution would say, ((1.96 + 0.84) / effect)^2, a few steps away. */
 int stat_pairs_needed(double effect)
 {
-    int low = 1, high = 2; /* low is not enough, high is */
     if (isnan(effect) || effect == 0)
         return 0;
-    while (high < STAT_PAIRS_MAX && stat_power(effect, high) < 0.8) {
-        low = high;
-        high = 2 * high < STAT_PAIRS_MAX ? 2 * high : STAT_PAIRS_MAX;
-    }
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        *(stat_power(effect, middle) < 0.8 ? &low : &high) = middle;
-    }
-    return high;
+    double near = pow(2.8015852 / effect, 2);
+    int n = near >= STAT_PAIRS_MAX ? STAT_PAIRS_MAX : near < 2 ? 2 : (int)near;
+    while (n > 2 && stat_power(effect, n - 1) >= 0.8)
+        n--;
+    while (n < STAT_PAIRS_MAX && stat_power(effect, n) < 0.8)
+        n++;
+    return n;
 }

@@ -32,8 +32,8 @@ static int tests_double_rank(const double *d, int n, int i, double tolerance)
     return fabs(d[i]) <= tolerance ? 0 : 2 * below + equal + 1;
 }
 
-/* P(|2S - total| >= |2 seen - total|), S the sum of those ranks whose coin fell on plus. chance[s] grows by one rank at a
- * time: half of it stays, half moves up by the rank. */
+/* P(|2S - total| >= |2 seen - total|), S the sum of those ranks whose coin fell on plus. chance[s] grows by one rank at
+ * a time: half of it stays, half moves up by the rank. */
 static double tests_tail(const int *rank, int n, int total, int seen)
 {
     double *chance = calloc((size_t)total + 1, sizeof *chance), p = 0;
@@ -77,7 +77,8 @@ double stat_wilcoxon_least(int n)
 
 void stat_pair(const double *d, int n, uint64_t stream, stat_paired *out)
 {
-    *out = (stat_paired){.n = n, .mean = NAN, .sd = NAN, .low = NAN, .high = NAN, .p = NAN, .effect = NAN, .biserial = NAN};
+    *out = (stat_paired){
+        .n = n, .mean = NAN, .sd = NAN, .low = NAN, .high = NAN, .p = NAN, .effect = NAN, .biserial = NAN};
     if (n < 1)
         return;
     for (int i = 0; i < n; i++)

@@ -199,8 +199,8 @@ static double summary_chance(const summary *s, const summary_row *at)
     const char *name = metric_find(at->metric)->chance;
     for (int i = 0; name && i < s->count; i++) {
         const summary_row *row = &s->rows[i];
-        if (row->eval_len == at->eval_len && row->min_len == at->min_len && row->train_len == at->train_len && row->seeds > 0 &&
-            strcmp(row->metric, name) == 0 && strcmp(row->task, at->task) == 0)
+        if (row->eval_len == at->eval_len && row->min_len == at->min_len && row->train_len == at->train_len &&
+            row->seeds > 0 && strcmp(row->metric, name) == 0 && strcmp(row->task, at->task) == 0)
             return row->mean;
     }
     return NAN;
@@ -216,7 +216,7 @@ static void summary_add_chance(summary *s)
 {
     for (int i = 0; i < s->count; i++)
         s->rows[i].chance = i > 0 && summary_same_point(&s->rows[i - 1], &s->rows[i]) ? s->rows[i - 1].chance
-                                                                                       : summary_chance(s, &s->rows[i]);
+                                                                                      : summary_chance(s, &s->rows[i]);
 }
 
 static void summary_count(const results *r, summary *s)

@@ -17,7 +17,7 @@ typedef struct contrast_side {
     const double *value;
     const int *seed;
     double mean;
-    const char *reason;     /* why there is no value */
+    const char *reason; /* why there is no value */
 } contrast_side;
 
 /* Where: the texts and numbers that all contrasts of a group share. */
@@ -26,7 +26,7 @@ typedef struct contrast_group {
     int train_len, min_len, eval_len;
     double ratio;
     int count;
-    contrast_side *side;    /* [count] */
+    contrast_side *side; /* [count] */
 } contrast_group;
 
 /* ------------------------------------------------------------------------------------------------ one pair */
@@ -49,8 +49,8 @@ static int contrast_differences(const contrast_side *a, const contrast_side *b, 
 static uint64_t contrast_stream(const summary_contrast *c)
 {
     buffer name = BUFFER_INIT;
-    buffer_format(&name, "%s-%s|%s|%s|%s|%d|%d-%d", c->encoding, c->reference, c->task, c->metric, c->mode, c->train_len,
-                  c->min_len, c->eval_len);
+    buffer_format(&name, "%s-%s|%s|%s|%s|%d|%d-%d", c->encoding, c->reference, c->task, c->metric, c->mode,
+                  c->train_len, c->min_len, c->eval_len);
     uint64_t stream = rng_hash(buffer_text(&name));
     buffer_free(&name);
     return stream;
@@ -81,8 +81,8 @@ static const char *contrast_settings(const char *label)
     return settings ? settings : "";
 }
 
-/* The baseline with this encoding's settings; the only one there is, whatever its settings; else NULL. *several: there are
- * some, but none is this one's. */
+/* The baseline with this encoding's settings; the only one there is, whatever its settings; else NULL. *several: there
+ * are some, but none is this one's. */
 static const contrast_side *contrast_baseline(const contrast_group *g, const contrast_side *of, int *several)
 {
     const contrast_side *only = NULL;
@@ -142,7 +142,8 @@ static void contrast_set_reason(summary_contrast *c)
                  c->d.nonzero == 1 ? "" : "s", least);
     } else if (c->d.n > 0 && smallest * c->tests > 0.05)
         snprintf(c->reason, sizeof c->reason,
-                 "%d differences other than 0: p_holm over %d tests stays above 0.05 for the smallest p", c->d.nonzero, c->tests);
+                 "%d differences other than 0: p_holm over %d tests stays above 0.05 for the smallest p", c->d.nonzero,
+                 c->tests);
     if (c->d.n > 1 && c->d.nonzero > 0 && isnan(c->d.effect)) {
         size_t used = strlen(c->reason);
         snprintf(c->reason + used, sizeof c->reason - used, "%sall differences are equal", used ? "; " : "");
@@ -164,12 +165,20 @@ static int contrast_add(summary *s, const contrast_group *g, const char *against
         if (reference == side || (!reference && !several) || (!is_best && side->is_baseline))
             continue;
         summary_contrast *c = &s->contrast[s->contrasts++];
-        *c = (summary_contrast){.against = against, .reference = reference ? reference->encoding : "", .encoding = side->encoding,
-                                .task = g->task, .metric = g->metric, .mode = g->mode, .train_len = g->train_len,
-                                .min_len = g->min_len, .eval_len = g->eval_len, .ratio = g->ratio};
+        *c = (summary_contrast){.against = against,
+                                .reference = reference ? reference->encoding : "",
+                                .encoding = side->encoding,
+                                .task = g->task,
+                                .metric = g->metric,
+                                .mode = g->mode,
+                                .train_len = g->train_len,
+                                .min_len = g->min_len,
+                                .eval_len = g->eval_len,
+                                .ratio = g->ratio};
         stat_pair(NULL, 0, 0, &c->d);
         if (!reference)
-            snprintf(c->reason, sizeof c->reason, "the baseline was run with several settings, none of them this one's");
+            snprintf(c->reason, sizeof c->reason,
+                     "the baseline was run with several settings, none of them this one's");
         else if (contrast_measure(side, reference, c) < 0)
             status = -1;
         else if (c->d.n == 0)
@@ -195,12 +204,12 @@ static int contrast_add_both(summary *s, const contrast_group *g)
 static int contrast_point(summary *s, int first, int end, contrast_side *side)
 {
     const summary_row *at = &s->rows[first];
-    contrast_group g = {at->task,    at->metric,   at->mode,  at->train_len, at->min_len,
-                        at->eval_len, at->ratio, end - first, side};
+    contrast_group g = {at->task,     at->metric, at->mode,    at->train_len, at->min_len,
+                        at->eval_len, at->ratio,  end - first, side};
     for (int i = first; i < end; i++) {
         const summary_row *row = &s->rows[i];
-        side[i - first] = (contrast_side){row->encoding, row->is_baseline, row->seeds, row->value,
-                                          row->seed,     row->mean,        row->status};
+        side[i - first] =
+            (contrast_side){row->encoding, row->is_baseline, row->seeds, row->value, row->seed, row->mean, row->status};
     }
     return contrast_add_both(s, &g);
 }
@@ -213,7 +222,8 @@ static int contrast_areas(summary *s, const summary_row *at, contrast_side *side
         const summary_curve *c = &s->curve[i];
         if (c->train_len == at->train_len && strcmp(c->task, at->task) == 0 && strcmp(c->metric, at->metric) == 0 &&
             strcmp(c->mode, at->mode) == 0)
-            side[g.count++] = (contrast_side){c->encoding, c->is_baseline, c->seeds, c->area, c->seed, c->mean, c->reason};
+            side[g.count++] =
+                (contrast_side){c->encoding, c->is_baseline, c->seeds, c->area, c->seed, c->mean, c->reason};
     }
     return contrast_add_both(s, &g);
 }
@@ -244,14 +254,15 @@ int summary_contrasts(summary *s)
     return status;
 }
 
-const summary_contrast *summary_contrast_find(const summary *s, const char *against, const summary_row *at, const char *encoding,
-                                              int areas)
+const summary_contrast *summary_contrast_find(const summary *s, const char *against, const summary_row *at,
+                                              const char *encoding, int areas)
 {
     for (int i = 0; i < s->contrasts; i++) {
         const summary_contrast *c = &s->contrast[i];
         int here = areas ? c->eval_len == 0 : c->eval_len == at->eval_len && c->min_len == at->min_len;
-        if (here && c->train_len == at->train_len && strcmp(c->task, at->task) == 0 && strcmp(c->metric, at->metric) == 0 &&
-            strcmp(c->mode, at->mode) == 0 && strcmp(c->against, against) == 0 && strcmp(c->encoding, encoding) == 0)
+        if (here && c->train_len == at->train_len && strcmp(c->task, at->task) == 0 &&
+            strcmp(c->metric, at->metric) == 0 && strcmp(c->mode, at->mode) == 0 && strcmp(c->against, against) == 0 &&
+            strcmp(c->encoding, encoding) == 0)
             return c;
     }
     return NULL;

@@ -37,9 +37,11 @@ static const char *curve_no_area(const summary_curve *c, int first)
         if (!c->point[l])
             return "not run at every length";
         if (c->point[l]->seeds == 0)
-            return strcmp(c->point[l]->status, "undefined") == 0 ? "undefined at some length" : "no value at some length";
+            return strcmp(c->point[l]->status, "undefined") == 0 ? "undefined at some length"
+                                                                 : "no value at some length";
     }
-    return c->lengths - first < 2 || c->point[c->lengths - 1]->ratio <= c->point[first]->ratio ? "one length only" : NULL;
+    return c->lengths - first < 2 || c->point[c->lengths - 1]->ratio <= c->point[first]->ratio ? "one length only"
+                                                                                               : NULL;
 }
 
 static uint64_t curve_stream(const summary_curve *c)
@@ -144,9 +146,15 @@ static int curve_compare(const void *a, const void *b)
 /* `of`: any row of the curve, among the panel's count rows, which stand in order of length. */
 static int curve_build(const summary_row *rows, int count, const summary_row *of, summary_curve *c)
 {
-    *c = (summary_curve){.encoding = of->encoding, .task = of->task, .metric = of->metric, .mode = of->mode,
-                         .train_len = of->train_len, .is_baseline = of->is_baseline, .home = -1,
-                         .point = calloc((size_t)count, sizeof *c->point), .reason = ""};
+    *c = (summary_curve){.encoding = of->encoding,
+                         .task = of->task,
+                         .metric = of->metric,
+                         .mode = of->mode,
+                         .train_len = of->train_len,
+                         .is_baseline = of->is_baseline,
+                         .home = -1,
+                         .point = calloc((size_t)count, sizeof *c->point),
+                         .reason = ""};
     if (!c->point)
         return -1;
     for (int i = 0; i < count; i++) {

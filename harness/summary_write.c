@@ -12,11 +12,11 @@ static const char summary_runs_header[] =
 static const char summary_header[] =
     "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,rank,"
     "mean_fitted,chance\n";
-static const char summary_curves_header[] =
-    "encoding,task,train_len,metric,mode,lengths,seeds,fitted,area,sd,ci_low,ci_high,area_fitted,reach,reach_is_last,reason\n";
-static const char summary_comparisons_header[] =
-    "task,train_len,eval_len,ratio,metric,mode,what,against,reference,encoding,pairs,difference,sd,ci_low,ci_high,p,p_holm,tests,"
-    "effect,rank_biserial,seeds_needed,reason\n";
+static const char summary_curves_header[] = "encoding,task,train_len,metric,mode,lengths,seeds,fitted,area,sd,ci_low,"
+                                            "ci_high,area_fitted,reach,reach_is_last,reason\n";
+static const char summary_comparisons_header[] = "task,train_len,eval_len,ratio,metric,mode,what,against,reference,"
+                                                 "encoding,pairs,difference,sd,ci_low,ci_high,p,p_holm,tests,"
+                                                 "effect,rank_biserial,seeds_needed,reason\n";
 
 static void summary_write_run(buffer *b, const run_record *run)
 {
@@ -163,7 +163,8 @@ int summary_write(const char *dir, const results *r, const summary *s, error *e)
     buffer_add(&contrasts, summary_comparisons_header);
     for (int i = 0; i < s->contrasts; i++)
         summary_write_contrast(&contrasts, &s->contrast[i]);
-    int failed = summary_write_file(dir, "runs.csv", &runs, e) < 0 || summary_write_file(dir, "summary.csv", &rows, e) < 0 ||
+    int failed = summary_write_file(dir, "runs.csv", &runs, e) < 0 ||
+                 summary_write_file(dir, "summary.csv", &rows, e) < 0 ||
                  summary_write_file(dir, "curves.csv", &curves, e) < 0 ||
                  summary_write_file(dir, "comparisons.csv", &contrasts, e) < 0;
     buffer_free(&runs);

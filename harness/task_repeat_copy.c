@@ -93,8 +93,9 @@ const task_descriptor task_descriptor_repeat_copy = {
     .proposes_positions = 1,
     .positions = "a symbol and its copy share an id: BOS and SEP 0, the i-th symbol i (Cho et al. 2024, position "
                  "coupling, whose code too lets the separator stand one before the first symbol)",
-    .sentinel = "the place in a string of two letters must be tracked, and both encodings of the source score 0.000 at two to "
-                "three times the training length",
+    .sentinel =
+        "the place in a string of two letters must be tracked, and both encodings of the source score 0.000 at two to "
+        "three times the training length",
     .is_sentinel = repeat_copy_is_sentinel,
     .options = repeat_copy_rows,
     .options_size = sizeof(repeat_copy_options),

@@ -1,10 +1,10 @@
-# ranks.gp - mean ranks: a dot on a thick pale interval for each method, its value at the right. From the best rank on a ground
-# as wide as the critical difference, with a ruler above it.
+# ranks.gp - mean ranks: a dot on a thick pale interval for each method, its value at the right. From the best rank on
+# a ground as wide as the critical difference, with a ruler above it.
 #
 #   gnuplot -d -c ranks.gp PLOTS_DIR OUTPUT FORMAT DATA LAYOUT
 #
-# DATA: method, row, rank, low, high, colour, point, text, reciprocal, critical_end, critical (harness/report_charts.c). The last
-# two are those of the best method, in the first row; NaN and empty where there is no critical difference.
+# DATA: method, row, rank, low, high, colour, point, text, reciprocal, critical_end, critical (harness/report_charts.c).
+# The last two stand in the first row, that of the best; NaN and empty where there is no critical difference.
 
 set encoding utf8
 PLOTS = ARG1; OUTPUT = ARG2; FORMAT = ARG3; DATA = ARG4; LAYOUT = ARG5
@@ -28,12 +28,15 @@ plot DATA skip 1 every ::0::0 using (column(10) == column(10) ? (CRITICAL = 1, F
          WORDS = strcol(11), 0) : 0)
 unset table
 if (CRITICAL) {
-    set object 1 rectangle from first FROM, graph 0 to first TO, graph 1 behind fillcolor rgb SHADE fillstyle solid 1 noborder
+    set object 1 rectangle from first FROM, graph 0 to first TO, graph 1 behind fillcolor rgb SHADE \
+        fillstyle solid 1 noborder
     RULER = TOP[1] + 9.0/HEIGHT # without an end where the axis ends first
     if (TO < X1[1]) {
-        set arrow 1 from first FROM, screen RULER to first TO, screen RULER heads size screen 0.005,90 linecolor rgb INK linewidth 1.4
+        set arrow 1 from first FROM, screen RULER to first TO, screen RULER heads size screen 0.005,90 \
+            linecolor rgb INK linewidth 1.4
     } else {
-        set arrow 1 from first FROM, screen RULER to first TO, screen RULER backhead size screen 0.005,90 linecolor rgb INK linewidth 1.4
+        set arrow 1 from first FROM, screen RULER to first TO, screen RULER backhead size screen 0.005,90 \
+            linecolor rgb INK linewidth 1.4
     }
     set label 4 WORDS at first FROM, screen TOP[1] + 22.0/HEIGHT left textcolor rgb INK noenhanced
 }

@@ -1,5 +1,5 @@
-/* The detector of leaks: tasks at which nothing may succeed. What these tests put into records was scored on real draws, by
- * predictors that cheat and by such that do not. */
+/* The detector of leaks: tasks at which nothing may succeed. What these tests put into records was scored on real
+ * draws, by predictors that cheat and by such that do not. */
 #include <criterion/criterion.h>
 
 #include <math.h>
@@ -46,8 +46,12 @@ static char *leak_report(void)
 static void leak_write(const char *encoding, const char *name, double score, double overlap)
 {
     for (int seed = 1; seed <= LEAK_SEEDS; seed++)
-        made_write(room.dir, &(made_run){.encoding = encoding, .task = name, .seed = seed, .score = {1, score, score},
-                                         .overlap = {overlap, overlap, overlap}},
+        made_write(room.dir,
+                   &(made_run){.encoding = encoding,
+                               .task = name,
+                               .seed = seed,
+                               .score = {1, score, score},
+                               .overlap = {overlap, overlap, overlap}},
                    NULL);
 }
 
@@ -156,12 +160,13 @@ Test(leak, shuffled_targets)
     leak_is_told("cheat");
 }
 
-/* What learns by heart knows nothing of the test stream; where that is the training stream again it knows all of it, and the
- * overlap shows it as well. */
+/* What learns by heart knows nothing of the test stream; where that is the training stream again it knows all of it,
+ * and the overlap shows it as well. */
 Test(leak, identical_streams)
 {
     leak_draws *train = leak_draw(TASK_TRAIN, LEAK_LEN), *test = leak_draw(TASK_TEST, LEAK_LEN);
-    double met, met_again, apart = leak_score_memory(train, test, &met), same = leak_score_memory(train, train, &met_again);
+    double met, met_again, apart = leak_score_memory(train, test, &met),
+                           same = leak_score_memory(train, train, &met_again);
     free(train), free(test);
     cr_assert(apart == 0 && met == 0 && same == 1 && met_again == 1);
     leak_write("apart", "repeat_copy", apart, met);
@@ -180,7 +185,8 @@ Test(leak, identical_streams)
     free(md);
 }
 
-/* ------------------------------------------------------------------------------------------------ what is a sentinel */
+/* ------------------------------------------------------------------------------------------------ what is a sentinel
+ */
 
 Test(leak, begins_at_a_mean_of_nine_tenths)
 {
@@ -225,7 +231,8 @@ Test(leak, descriptors_say_why)
         if (!t->sentinel)
             continue;
         sentinels++;
-        cr_assert(t->sentinel[0] && t->sentinel[strlen(t->sentinel) - 1] != '.', "%s: the report ends the sentence", t->name);
+        cr_assert(t->sentinel[0] && t->sentinel[strlen(t->sentinel) - 1] != '.', "%s: the report ends the sentence",
+                  t->name);
         cr_assert(isnan(ratio) || (ratio > 1 && why == t->sentinel), "%s: %g", t->name, ratio);
     }
     const char *why;

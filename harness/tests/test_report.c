@@ -322,7 +322,8 @@ Test(report, tells_of_runs_that_broke_and_points_with_a_stand_in)
     char *md = scratch_text(&room, "report.md"), *data = scratch_text(&room, "plots/extrapolation.tsv");
     cr_assert(strstr(md, "1 of 3 runs gave no result: 1 diverged"), "%s", md);
     cr_assert(strstr(md, "`b` on `repeat_copy`, seed 2, diverged at step 17: loss \\| is &lt;inf&gt;"), "%s", md);
-    cr_assert(strstr(md, "`repeat_copy`, runs that fitted in distribution: `b` 0 of 1; all are in the means"), "%s", md);
+    cr_assert(strstr(md, "`repeat_copy`, runs that fitted in distribution: `b` 0 of 1; all are in the means"), "%s",
+              md);
     cr_assert(strstr(md, "position map 'clamp'") && strstr(md, "*0.500 \\**"), "%s", md);
     cr_assert(strstr(data, "repeat_copy\ta\t2\t0.5\tNaN\tNaN\t1\n"), "hollow: %s", data);
     free(md), free(data);

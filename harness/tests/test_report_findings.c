@@ -28,7 +28,8 @@ TestSuite(findings, .init = findings_setup, .fini = findings_teardown);
 static void findings_seeds(const char *encoding, const char *task, const double *score, int seeds)
 {
     for (int s = 0; s < seeds; s++)
-        made_write(room.dir, &(made_run){.encoding = encoding, .task = task, .seed = s + 1, .score = {1, score[s], 0.3}}, NULL);
+        made_write(room.dir,
+                   &(made_run){.encoding = encoding, .task = task, .seed = s + 1, .score = {1, score[s], 0.3}}, NULL);
 }
 
 /* The words alone: gnuplot is not even looked for. */
@@ -80,12 +81,14 @@ Test(findings, options_need_the_plain_encoding_beside)
     findings_seeds("a(x=1)", NULL, (double[]){0.9, 0.9}, 2);
     findings_seeds("b", NULL, (double[]){0.5, 0.5}, 2);
     char *md = findings_text(REPORT_MD, "report.md");
-    assert_says(md, "`a(x=1)` was not run without these options: whether the plain encoding does as well is not known.");
+    assert_says(md,
+                "`a(x=1)` was not run without these options: whether the plain encoding does as well is not known.");
     free(md);
     findings_seeds("a", NULL, (double[]){0.9, 0.9}, 2);
     md = findings_text(REPORT_MD, "report.md");
     cr_assert_not(strstr(md, "without these options"), "%s", md);
-    assert_says(md, "best mean `a` 0.900 \\[0.900, 0.900\\], n = 2 (chance 0.250); cannot be told apart from it: `a(x=1)` (equal in every "
+    assert_says(md, "best mean `a` 0.900 \\[0.900, 0.900\\], n = 2 (chance 0.250); cannot be told apart from it: "
+                    "`a(x=1)` (equal in every "
                     "seed).");
     free(md);
 }
@@ -93,7 +96,8 @@ Test(findings, options_need_the_plain_encoding_beside)
 Test(findings, options_of_evaluation_need_the_encoding_as_trained)
 {
     for (int seed = 1; seed <= 2; seed++)
-        made_write(room.dir, &(made_run){.encoding = "a", .tested_as = "a(x=1)", .seed = seed, .score = {1, 0.9, 0.3}}, NULL);
+        made_write(room.dir, &(made_run){.encoding = "a", .tested_as = "a(x=1)", .seed = seed, .score = {1, 0.9, 0.3}},
+                   NULL);
     findings_seeds("b", NULL, (double[]){0.5, 0.5}, 2);
     char *md = findings_text(REPORT_MD, "report.md");
     assert_says(md, "`a tested as a(x=1)` was not run without these options");
@@ -150,8 +154,9 @@ Test(findings, overlap_is_told_where_it_is_not_zero)
     free(md);
 }
 
-/* Four tasks on which a beats b beats c: all agree, so p is one over the 3! arrangements to the power 3, and four tasks are enough
- * for the critical difference of three to tell the first from the last, not from the second: 2.3437 sqrt(12/24) = 1.657. */
+/* Four tasks on which a beats b beats c: all agree, so p is one over the 3! arrangements to the power 3, and four tasks
+ * are enough for the critical difference of three to tell the first from the last, not from the second: 2.3437
+ * sqrt(12/24) = 1.657. */
 Test(findings, ranks_over_tasks_are_tested)
 {
     static const char *const tasks[] = {"repeat_copy", "sort", "unique_copy", "binary_majority"};
@@ -165,14 +170,17 @@ Test(findings, ranks_over_tasks_are_tested)
     cr_assert(view_load(room.dir, &v, &e) == 0, "%s", e.message);
     /* at 4x all score 0.3: ranks 1, 2, 3 at one length, 2, 2, 2 at the other */
     cr_assert(v.method[0].rank == 1.5 && v.method[1].rank == 2 && v.method[2].rank == 2.5);
-    cr_assert(fabs(v.method[0].reciprocal - 0.75) < 1e-15 && fabs(v.method[2].reciprocal - (1.0 / 3 + 0.5) / 2) < 1e-15);
+    cr_assert(fabs(v.method[0].reciprocal - 0.75) < 1e-15 &&
+              fabs(v.method[2].reciprocal - (1.0 / 3 + 0.5) / 2) < 1e-15);
     cr_assert(fabs(v.critical - 1.657) < 0.001 && v.friedman.blocks == 4 && v.friedman.treatments == 3);
     cr_assert(fabs(v.friedman.chi2 - 8) < 1e-12 && isinf(v.friedman.f) && fabs(v.friedman.p_f - 1.0 / 216) < 1e-12);
     view_free(&v);
     char *md = findings_text(REPORT_MD, "report.md");
     assert_says(md, "Over 4 tasks Friedman's test of equal ranks gives \317\207\302\262(2) = 8.00, p = 0.0183");
     assert_says(md, "F(2, 6) = infinite (all tasks agree), p = 0.0046");
-    assert_says(md, "at least 1.66 apart. By these tasks alone, the following cannot be told apart from the best, `a`: `b`, `c`");
+    assert_says(
+        md,
+        "at least 1.66 apart. By these tasks alone, the following cannot be told apart from the best, `a`: `b`, `c`");
     assert_says(md, "With so few tasks both are coarse.");
     char *data = scratch_text(&room, "plots/ranks.tsv");
     assert_says(data, "\t1.50\t0.75\t3.15");

@@ -17,8 +17,10 @@ static run_result scoring_run(const char *settings, run_config *c)
     run_result out;
     char copy[2048];
     config_defaults(c);
-    snprintf(copy, sizeof copy, "encoding=t5 task=repeat_copy model.width=16 model.heads=2 model.layers=1 train.len=6 "
-                                "train.batch=8 eval.items=16 %s", settings);
+    snprintf(copy, sizeof copy,
+             "encoding=t5 task=repeat_copy model.width=16 model.heads=2 model.layers=1 train.len=6 "
+             "train.batch=8 eval.items=16 %s",
+             settings);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
         char *value = strchr(word, '=');
         *value = '\0';
@@ -39,8 +41,8 @@ static const run_value *scoring_find(const run_result *r, int max_len, const cha
     return NULL;
 }
 
-/* Five tokens of an answer, all wrong, in a row of 40 whose other 35 tokens are predicted right: 0 of 5, not 35 of 40. How long
- * the row is changes nothing. */
+/* Five tokens of an answer, all wrong, in a row of 40 whose other 35 tokens are predicted right: 0 of 5, not 35 of 40.
+ * How long the row is changes nothing. */
 Test(scoring, what_is_around_an_answer_is_neither_right_nor_wrong)
 {
     for (int count = 5; count <= 40; count += 35) {
@@ -85,21 +87,21 @@ Test(scoring, scores_name_what_they_count)
     run_result_free(&r);
 }
 
-/* Losses .1 .2 .1 and .3 .5 .1 .4 .2: perplexity is exp of the mean over tokens, 1.268075, not the mean of the sequences' own,
- * 1.246245; the metric says which. */
+/* Losses .1 .2 .1 and .3 .5 .1 .4 .2: perplexity is exp of the mean over tokens, 1.268075, not the mean of the
+ * sequences' own, 1.246245; the metric says which. */
 Test(scoring, a_loss_is_per_token)
 {
     const double first[] = {.1, .2, .1}, second[] = {.3, .5, .1, .4, .2};
     double a = .4, b = 1.5, per_token = exp(evaluate_mean_loss(a + b, 8));
     double per_sequence = (exp(evaluate_mean_loss(a, 3)) + exp(evaluate_mean_loss(b, 5))) / 2;
-    cr_assert(fabs(first[0] + first[1] + first[2] - a) < 1e-15 && fabs(second[0] + second[1] + second[2] + second[3] +
-                                                                       second[4] - b) < 1e-15);
+    cr_assert(fabs(first[0] + first[1] + first[2] - a) < 1e-15 &&
+              fabs(second[0] + second[1] + second[2] + second[3] + second[4] - b) < 1e-15);
     cr_assert(fabs(per_token - 1.268075) < 5e-7 && fabs(per_sequence - 1.246245) < 5e-7);
     cr_assert_str_eq(metric_find("loss")->unit, "nats per token");
 }
 
-/* 100 tokens at mean loss 1 and 10 at 3: exp(130/110) = 3.260297; batches weighed alike would give 7.389056, perplexities
- * averaged 11.401909. */
+/* 100 tokens at mean loss 1 and 10 at 3: exp(130/110) = 3.260297; batches weighed alike would give 7.389056,
+ * perplexities averaged 11.401909. */
 Test(scoring, short_batches_weigh_little)
 {
     double position_loss[110] = {0}, loss[110];
@@ -142,8 +144,8 @@ Test(scoring, windows_of_four_on_ten_tokens)
         text_window w;
         int i = 0;
         for (; evaluate_window(10, 4, rows[k].stride, i, &w); i++)
-            cr_assert(i < rows[k].count && w.scored == rows[k].windows[i].scored && w.begin == rows[k].windows[i].begin &&
-                          w.len == rows[k].windows[i].len,
+            cr_assert(i < rows[k].count && w.scored == rows[k].windows[i].scored &&
+                          w.begin == rows[k].windows[i].begin && w.len == rows[k].windows[i].len,
                       "stride %d, window %d: %ld, %d, %d", rows[k].stride, i, w.begin, w.len, w.scored);
         cr_assert_eq(i, rows[k].count, "stride %d", rows[k].stride);
         cr_assert(evaluate_window(10, 10, rows[k].stride, 0, &w) && w.begin == 0 && w.len == 9 && w.scored == 9);
@@ -165,8 +167,8 @@ Test(scoring, long_tests_are_long)
     run_result_free(&r);
 }
 
-/* The best step is the one with the best loss in distribution; asking for other, longer tests moves neither it nor what is
- * measured at home. Rule and step are in the record. */
+/* The best step is the one with the best loss in distribution; asking for other, longer tests moves neither it nor what
+ * is measured at home. Rule and step are in the record. */
 Test(scoring, longer_tests_choose_nothing)
 {
     static const char settings[] = "train.select=best train.steps=60 train.check_every=10 train.lr=0.01 ";

@@ -136,8 +136,8 @@ static double uniform_score(rng *r)
     return rng_uniform(r) - 0.5;
 }
 
-/* Two encodings with one seed: half of the spread is the seed's and cancels, the rest is each one's own. Scores are shares
- * of 256 sequences, as records have them. */
+/* Two encodings with one seed: half of the spread is the seed's and cancels, the rest is each one's own. Scores are
+ * shares of 256 sequences, as records have them. */
 static double paired_score(rng *r)
 {
     double seed = 0.3 * rng_uniform(r);

@@ -1,4 +1,5 @@
-/* The tests keep their level: where nothing is to be found, they find something in 5 % of experiments at most, by simulation. */
+/* The tests keep their level: where nothing is to be found, they find something in 5 % of experiments at most, by
+ * simulation. */
 #include <criterion/criterion.h>
 
 #include <math.h>
@@ -47,8 +48,8 @@ Test(levels, wilcoxon)
         }
 }
 
-/* A real difference of one standard deviation is found as often as the power says: the t-test's 0.8 at 10 pairs; signed ranks
- * lose little of it. */
+/* A real difference of one standard deviation is found as often as the power says: the t-test's 0.8 at 10 pairs; signed
+ * ranks lose little of it. */
 Test(levels, the_promised_power_is_there)
 {
     int found = 0;
@@ -93,8 +94,8 @@ Test(levels, holm_over_twelve_encodings)
     cr_assert_gt(uncorrected, 4 * found, "without the correction %d of %d sweeps", uncorrected, LEVEL_EXPERIMENTS);
 }
 
-/* Encodings that are all alike, ranked on `blocks` tasks; scores are coarse where ties are wanted. The shares in which Friedman's
- * two forms and the critical difference find something. */
+/* Encodings that are all alike, ranked on `blocks` tasks; scores are coarse where ties are wanted. The shares in which
+ * Friedman's two forms and the critical difference find something. */
 static void level_ranks(int blocks, int treatments, int coarse, double share[3])
 {
     double cd = stat_critical_difference(treatments, blocks);

@@ -323,13 +323,16 @@ Test(summary, columns_are_those_that_others_read)
     char *runs = tables_read("runs.csv"), *csv = tables_read("summary.csv");
     static const char runs_columns[] =
         "key,encoding,task,seed,train_len,eval_len,ratio,metric,mode,value,n,status,flag\n";
-    static const char columns[] = "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,"
-                                  "rank,mean_fitted,chance\n";
-    static const char curves_columns[] = "encoding,task,train_len,metric,mode,lengths,seeds,fitted,area,sd,ci_low,ci_high,"
-                                         "area_fitted,reach,reach_is_last,reason\n";
-    static const char comparisons_columns[] = "task,train_len,eval_len,ratio,metric,mode,what,against,reference,encoding,pairs,"
-                                              "difference,sd,ci_low,ci_high,p,p_holm,tests,effect,rank_biserial,seeds_needed,"
-                                              "reason\n";
+    static const char columns[] =
+        "encoding,task,train_len,eval_len,ratio,metric,mode,seeds,fitted,mean,sd,median,ci_low,ci_high,"
+        "rank,mean_fitted,chance\n";
+    static const char curves_columns[] =
+        "encoding,task,train_len,metric,mode,lengths,seeds,fitted,area,sd,ci_low,ci_high,"
+        "area_fitted,reach,reach_is_last,reason\n";
+    static const char comparisons_columns[] =
+        "task,train_len,eval_len,ratio,metric,mode,what,against,reference,encoding,pairs,"
+        "difference,sd,ci_low,ci_high,p,p_holm,tests,effect,rank_biserial,seeds_needed,"
+        "reason\n";
     char *curves = tables_read("curves.csv"), *comparisons = tables_read("comparisons.csv");
     cr_assert(strncmp(runs, runs_columns, strlen(runs_columns)) == 0 && strncmp(csv, columns, strlen(columns)) == 0);
     cr_assert(strncmp(curves, curves_columns, strlen(curves_columns)) == 0, "%s", curves);

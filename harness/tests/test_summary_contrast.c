@@ -72,12 +72,13 @@ Test(contrast, one_pair_says_why_it_says_little)
     contrast_seeds("z", 1, (double[]){0.5}, 1);
     contrast_seeds("a", 1, (double[]){0.75}, 1);
     const summary_contrast *c = contrast_at("baseline", "a", 32);
-    cr_assert(c->d.n == 1 && c->d.mean == 0.25 && isnan(c->d.sd) && isnan(c->d.low) && isnan(c->d.high) && isnan(c->d.p) &&
-              isnan(c->p_holm));
+    cr_assert(c->d.n == 1 && c->d.mean == 0.25 && isnan(c->d.sd) && isnan(c->d.low) && isnan(c->d.high) &&
+              isnan(c->d.p) && isnan(c->p_holm));
     char *csv = scratch_text(&room, "comparisons.csv");
-    cr_assert(strstr(csv, "\nrepeat_copy,16,32,2,exact_match,teacher_forced,score,baseline,z,a,1,0.25,,,,,,0,,,,one pair: no "
-                          "interval and no test\n"),
-              "%s", csv);
+    cr_assert(
+        strstr(csv, "\nrepeat_copy,16,32,2,exact_match,teacher_forced,score,baseline,z,a,1,0.25,,,,,,0,,,,one pair: no "
+                    "interval and no test\n"),
+        "%s", csv);
     free(csv);
 }
 
@@ -144,7 +145,8 @@ Test(contrast, settings_meet_their_own)
         made_write(room.dir, &(made_run){.encoding = "a", .seed = seed, .lr = 0.003, .score = {1, 0.875, 0}}, NULL);
         made_write(room.dir, &(made_run){.encoding = "b", .seed = seed, .lr = 0.01, .score = {1, 0.875, 0}}, NULL);
     }
-    const summary_contrast *low = contrast_at("baseline", "a [train.lr=0.0003]", 32), *lone = contrast_at("baseline", "b", 32);
+    const summary_contrast *low = contrast_at("baseline", "a [train.lr=0.0003]", 32),
+                           *lone = contrast_at("baseline", "b", 32);
     cr_assert(low && low->d.mean == 0.5 && strcmp(low->reference, "z [train.lr=0.0003]") == 0);
     cr_assert(contrast_at("baseline", "a [train.lr=0.003]", 32)->d.mean == 0.375);
     cr_assert(lone && lone->d.n == 0 && !*lone->reference);
@@ -157,7 +159,8 @@ Test(contrast, tested_otherwise_is_not_the_baseline)
     made_baseline(room.dir, "z");
     contrast_seeds("z", 1, (double[]){0.5, 0.25}, 2);
     for (int seed = 1; seed <= 2; seed++)
-        made_write(room.dir, &(made_run){.encoding = "z", .seed = seed, .tested_as = "z(x=1)", .score = {1, 0.75, 0}}, NULL);
+        made_write(room.dir, &(made_run){.encoding = "z", .seed = seed, .tested_as = "z(x=1)", .score = {1, 0.75, 0}},
+                   NULL);
     const summary_contrast *c = contrast_at("baseline", "z tested as z(x=1)", 32);
     cr_assert(c && strcmp(c->reference, "z") == 0 && c->d.mean == 0.375);
 }
@@ -174,8 +177,10 @@ Test(contrast, without_a_baseline_there_is_the_best)
 Test(contrast, the_best_loss_is_the_lowest)
 {
     for (int seed = 1; seed <= 2; seed++) {
-        made_write(room.dir, &(made_run){.encoding = "a", .task = "prose", .seed = seed, .loss = 1, .score = {2, 2, 2}}, NULL);
-        made_write(room.dir, &(made_run){.encoding = "b", .task = "prose", .seed = seed, .loss = 1, .score = {2, 1, 2}}, NULL);
+        made_write(room.dir, &(made_run){.encoding = "a", .task = "prose", .seed = seed, .loss = 1, .score = {2, 2, 2}},
+                   NULL);
+        made_write(room.dir, &(made_run){.encoding = "b", .task = "prose", .seed = seed, .loss = 1, .score = {2, 1, 2}},
+                   NULL);
     }
     contrast_collect();
     int found = 0;

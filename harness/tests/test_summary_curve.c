@@ -65,7 +65,8 @@ Test(curve, where_a_length_has_no_value_there_is_no_area)
     cr_assert(c->seeds == 0 && isnan(c->mean) && isnan(c->ci_low));
     cr_assert_str_eq(c->reason, "undefined at some length");
     char *csv = scratch_text(&room, "curves.csv");
-    cr_assert(strstr(csv, "\na,repeat_copy,16,exact_match,teacher_forced,3,0,0,,,,,,1,0,undefined at some length\n"), "%s", csv);
+    cr_assert(strstr(csv, "\na,repeat_copy,16,exact_match,teacher_forced,3,0,0,,,,,,1,0,undefined at some length\n"),
+              "%s", csv);
     free(csv);
 }
 
