@@ -253,6 +253,7 @@ int compare_cells(comparison *c, const compare_match *m, int count, error *e)
     }
     if (failed)
         return error_set(e, ERROR_ENVIRONMENT, "out of memory");
-    qsort(c->cell, (size_t)c->cell_count, c->cell ? sizeof *c->cell : 1, cells_order);
+    if (c->cell_count)
+        qsort(c->cell, (size_t)c->cell_count, sizeof *c->cell, cells_order);
     return 0;
 }

@@ -76,6 +76,23 @@ records_are "and all runs" workers/runs 8
 same "and come to the same choice" <(sed 's/"name": .*//' results/tuned/tune/choice.json) \
   <(sed 's/"name": .*//' workers/tune/choice.json)
 
+# a language task: its trials read no test text, and its runs do
+for _ in $(seq 400); do printf 'the quick brown fox jumps over a lazy dog. '; done >text.txt
+printf 'name: text\nencoding: nope\ntask: text(file=text.txt)\nseeds: 1\n%s\ntune: {lr: [3e-3, 1e-4]}\n' \
+  'model: {width: 16, layers: 1, heads: 2}
+train: {len: 8, batch: 8, steps: 10}
+eval: {ratios: [1, 2], tokens: 256, stride: 4}' >text.yaml
+expect 0 "a tuned language task" "$posbench" sweep text.yaml
+trial=$(find results/text/tune/runs -name '*.json' | head -n 1)
+status=$("$json_get" "$trial" evaluation.0.status)
+if [ "$status" = not_run ]; then pass "its trials read no test text"; else fail "its trials read no test text" "$status"; fi
+status=$("$json_get" "$(find results/text/runs -name '*.json')" evaluation.0.status)
+if [ "$status" = ok ]; then pass "its runs do"; else fail "its runs do" "$status"; fi
+expect 0 "its report" "$posbench" report results/text --format md,tex
+said results/text/report.md "has the trials" "Tuning: mean validation loss"
+said results/text/report.tex "cites what was run" '\cite{shannon1951prediction,press2022train}'
+said results/text/sources.bib "names the works" "@article{shannon1951prediction,"
+
 spec wild '{lr: [1000, 100000]}' | sed 's/alibi/"alibi"/' >wild.yaml
 expect 1 "rates at which all diverge" "$posbench" sweep wild.yaml --jobs 2
 said "$out" "it says so for each cell" "no learning rate for nope on repeat_copy, whose runs are left out: all 2 trials diverged"
