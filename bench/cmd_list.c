@@ -111,10 +111,11 @@ static json_t *cmd_list_tasks(const command_host *host, error *e)
     int status = 0;
     for (int i = 0; !status && i < task_count(); i++) {
         const task_descriptor *t = task_at(i);
-        json_t *item = json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s, s:b, s:s?, s:o}", "name", t->name, "title", t->title,
-                                 "source", t->source, "format", t->format, "notes", t->notes, "kind",
+        json_t *item = json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s, s:b, s:b, s:s?, s:o}", "name", t->name, "title",
+                                 t->title, "source", t->source, "format", t->format, "notes", t->notes, "kind",
                                  t->kind == TASK_ANSWER ? "answer" : "language", "causal_only", t->causal_only,
-                                 "sentinel", t->sentinel, "options", cmd_list_options(t->options));
+                                 "bidirectional_only", t->bidirectional_only, "sentinel", t->sentinel, "options",
+                                 cmd_list_options(t->options));
         status = cmd_list_add(list, t->name, item, e);
     }
     return cmd_list_finish(list, status);

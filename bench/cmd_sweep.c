@@ -10,6 +10,7 @@
 #include "spec.h"
 #include "summary.h"
 #include "sweep.h"
+#include "tune.h"
 
 enum { SWEEP_JOBS_MAX = 4096, SWEEP_PLUGINS_MAX = 64 };
 
@@ -90,7 +91,6 @@ static int cmd_sweep_gather(const sweep_options *o, error *e)
 static int cmd_sweep_do(const spec *s, const sweep_options *o, error *e)
 {
     sweep_outcome out = {0};
-    sweep_left_out(s, stdout);
     fflush(stdout); /* before what takes its time */
     int status = sweep_run(s, o, &out, e);
     if (out.planned)
@@ -98,6 +98,89 @@ static int cmd_sweep_do(const spec *s, const sweep_options *o, error *e)
     if (status || cmd_sweep_gather(o, e))
         return -1;
     return out.failed || out.diverged || out.interrupted || out.found_failed ? ERROR_RUN : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ tuning */
+
+static void cmd_sweep_budget(const tuning *t)
+{
+    const spec_tune *tune = &t->spec->tune;
+    printf("tuning: %d learning rates with %d %s (%d to %d) for each of %d cells: %d trials\n", tune->rates,
+           tune->seeds, tune->seeds == 1 ? "seed" : "seeds", SPEC_TUNE_SEED, SPEC_TUNE_SEED + tune->seeds - 1,
+           t->cell_count, t->trials.count);
+}
+
+static void cmd_sweep_choices(const tuning *t)
+{
+    printf("learning rates chosen for %d of %d cells, by validation at training lengths: %s/choice.json\n", t->chosen,
+           t->cell_count, t->dir);
+    for (int i = 0; i < t->cell_count; i++)
+        if (t->cell[i].state == TUNE_FAILED)
+            printf("no learning rate for %s on %s, whose runs are left out: %s\n", t->cell[i].config->encoding,
+                   t->cell[i].config->task, t->cell[i].message);
+}
+
+/* Trials first, then the runs of all cells that have a rate. */
+static int cmd_sweep_tune(tuning *t, const sweep_options *o, error *e)
+{
+    sweep_options trials = *o;
+    sweep_outcome out = {0};
+    spec resolved;
+    trials.out_dir = t->dir;
+    cmd_sweep_budget(t);
+    fflush(stdout);
+    int status = tune_run(t, o, &out, e);
+    if (out.planned)
+        cmd_sweep_tell(&t->trials, &trials, &out);
+    if (status)
+        return -1;
+    cmd_sweep_choices(t);
+    if (tune_resolve(t, &resolved, e))
+        return -1;
+    status = resolved.count ? cmd_sweep_do(&resolved, o, e) : ERROR_RUN;
+    spec_free(&resolved);
+    return status == 0 && t->failed ? ERROR_RUN : status;
+}
+
+/* The plan of the trials, and of the runs as far as they are known: where the rate is not, the smallest stands for it. */
+static int cmd_sweep_plan_tuned(tuning *t, const sweep_options *o, error *e)
+{
+    sweep_options trials = *o;
+    spec resolved;
+    trials.out_dir = t->dir;
+    cmd_sweep_budget(t);
+    if (sweep_plan(&t->trials, &trials, stdout, e) || tune_choose(t, e))
+        return -1;
+    int waiting = t->waiting;
+    for (int i = 0; i < t->cell_count; i++)
+        if (t->cell[i].state == TUNE_WAITING)
+            t->cell[i] = (tune_cell){.config = t->cell[i].config, .state = TUNE_CHOSEN};
+    if (tune_resolve(t, &resolved, e))
+        return -1;
+    printf("\nthen the runs themselves; %d of %d cells have their learning rate", t->chosen, t->cell_count);
+    printf(waiting ? ", the smallest stands in for the others\n" : "\n");
+    for (int i = 0; i < t->cell_count; i++)
+        if (t->cell[i].state == TUNE_FAILED)
+            printf("no learning rate for %s on %s: %s\n", t->cell[i].config->encoding, t->cell[i].config->task,
+                   t->cell[i].message);
+    int status = sweep_plan(&resolved, o, stdout, e);
+    spec_free(&resolved);
+    return status;
+}
+
+/* A spec as it is or, with `tune`, its trials and then what they decide. */
+static int cmd_sweep_spec(const spec *s, const sweep_options *o, int plan, error *e)
+{
+    tuning t;
+    if (!plan || s->tune.rates)
+        sweep_left_out(s, stdout);
+    if (!s->tune.rates)
+        return plan ? sweep_plan(s, o, stdout, e) : cmd_sweep_do(s, o, e);
+    if (tune_open(s, o->out_dir, &t, e))
+        return -1;
+    int status = plan ? cmd_sweep_plan_tuned(&t, o, e) : cmd_sweep_tune(&t, o, e);
+    tune_close(&t);
+    return status;
 }
 
 static int cmd_sweep_run(const command_host *host, const args *a, error *e)
@@ -113,7 +196,7 @@ static int cmd_sweep_run(const command_host *host, const args *a, error *e)
         return -1;
     snprintf(out_dir, sizeof out_dir, "results/%s", s.name);
     o.out_dir = args_value(a, "out") ? args_value(a, "out") : out_dir;
-    int status = args_flag(a, "dry-run") ? sweep_plan(&s, &o, stdout, e) : cmd_sweep_do(&s, &o, e);
+    int status = cmd_sweep_spec(&s, &o, args_flag(a, "dry-run"), e);
     spec_free(&s);
     return status;
 }
@@ -159,6 +242,12 @@ const command command_sweep = {
         "options, and the word examples each of them with each of its examples: 'encoding: [all, \"mine(n=2)\"]'. "
         "An encoding that is named is refused in a network in which it has no meaning; one that is there by such a "
         "word is left out of it, and --dry-run lists which and why.\n\n"
+        "With 'tune: {lr: [3e-4, 1e-3, 3e-3], seeds: 2}' the learning rate is chosen for each cell - encoding, task and "
+        "every other setting but the seed - with the same budget for all: first every rate is tried with the seeds 101, "
+        "102 ..., which no reported run may have; the rate with the smallest mean validation loss at training lengths "
+        "is then used for the reported seeds. Longer lengths have no part in the choice. Trials are kept apart, in "
+        "DIR/tune, with the choice in DIR/tune/choice.json. Workers wait for each other's trials. A cell whose trials "
+        "all diverged is left out and named, and the exit status is then 1.\n\n"
         "Each finished run leaves one record, DIR/runs/KEY.json, and a run that has a record is not done again: "
         "after Ctrl-C or a crash the same command goes on with what is missing. A run that fails or diverges is a "
         "recorded outcome, and the sweep goes on; the exit status is then 1. At the end the tables are written as "

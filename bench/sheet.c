@@ -128,10 +128,14 @@ void sheet_task(const sheet_writer *w, FILE *to, const task_descriptor *t)
 {
     w->head(to, t->name, t->title, "task",
             t->kind == TASK_ANSWER ? "prompt and answer, scored by exact match and token accuracy"
-                                   : "language modelling, scored by loss at every token");
+            : t->text              ? "language modelling, scored by loss at every token"
+                                   : "language modelling, scored by loss at hidden tokens");
     w->prose(to, "source", t->source);
     w->code(to, "format", t->format);
-    w->prose(to, "mask", t->causal_only ? "causal only" : "causal and bidirectional");
+    w->prose(to, "mask",
+             t->causal_only          ? "causal only"
+             : t->bidirectional_only ? "bidirectional only"
+                                     : "causal and bidirectional");
     w->prose(to, "proposes", t->proposes_positions ? t->positions : NULL);
     sheet_sentinel(w, to, t);
     w->prose(to, "notes", t->notes);

@@ -110,11 +110,6 @@ static double alibi_price(const pe_context *c, const pe_tile *t, int h)
     return slope * (o->scaled ? (double)t->scale : 1.0);
 }
 
-static int alibi_visible(const pe_context *c, const pe_tile *t, int r)
-{
-    return c->shape->causal ? t->row_begin + r + 1 : t->keys;
-}
-
 /* Half a unit less for keys of the past, if the form says so. */
 static double alibi_discount(const pe_context *c)
 {
@@ -130,7 +125,7 @@ static void alibi_bias(const pe_context *c, const pe_tile *t, real *s)
         double price = alibi_price(c, t, h), past = price * alibi_discount(c);
         for (int r = 0; r < t->rows; r++) {
             double origin = pos[t->row_begin + r];
-            int visible = alibi_visible(c, t, r);
+            int visible = pe_visible(c, t, r);
             real *row = s + (size_t)h * t->plane + (size_t)r * t->stride;
             for (int j = 0; j < visible; j++)
                 row[j] += (real)((pos[j] < origin ? past : 0.0) - price * fabs(origin - pos[j]));
@@ -148,7 +143,7 @@ static void alibi_bias_bwd(const pe_context *c, const pe_tile *t, const real *ds
         double sum = 0;
         for (int r = 0; r < t->rows; r++) {
             double origin = pos[t->row_begin + r];
-            int visible = alibi_visible(c, t, r);
+            int visible = pe_visible(c, t, r);
             const real *row = ds + (size_t)h * t->plane + (size_t)r * t->stride;
 #pragma omp simd reduction(+ : sum)
             for (int j = 0; j < visible; j++)
@@ -200,4 +195,8 @@ const pe_descriptor pe_encoding_alibi = {
     .init = alibi_init,
     .bias = alibi_bias,
     .bias_bwd = alibi_bias_bwd,
+    .bibtex = "@inproceedings{press2022train, title = {Train Short, Test Long: Attention with Linear Biases Enables "
+              "Input Length Extrapolation}, author = {Press, Ofir and Smith, Noah A. and Lewis, Mike}, booktitle = "
+              "{International Conference on Learning Representations}, year = {2022}, eprint = {2108.12409}, "
+              "archiveprefix = {arXiv}}",
 };

@@ -58,22 +58,6 @@ static size_t cope_row_at(const pe_context *c, const pe_tile *t, int h, int r)
     return (size_t)(h * t->rows + r) * cope_row_reals(c, t->keys);
 }
 
-static real cope_dot(const real *restrict a, const real *restrict b, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-/* y += factor x */
-static void cope_add(real *restrict y, real factor, const real *restrict x, int n)
-{
-    for (int i = 0; i < n; i++)
-        y[i] += factor * x[i];
-}
-
 #ifdef PE_REAL_DOUBLE
 static inline real cope_exp(real x)
 {
@@ -142,14 +126,14 @@ static void cope_score_row(const pe_context *c, const real *q, int i, int keys, 
         if (!cope_step(&w, gate[j]))
             break;
         for (; ready <= w.below + 1; ready++)
-            z[ready] = cope_dot(q, c->theta[0] + (size_t)ready * dim, dim);
+            z[ready] = pe_dot(q, c->theta[0] + (size_t)ready * dim, dim);
         real step = z[w.below + 1] - z[w.below];
         slope[j] = w.part > 0 ? factor * step : 0;
         row[j] += factor * (z[w.below] + w.part * step);
     }
     if (j < 0)
         return;
-    real term = factor * cope_dot(q, c->theta[0] + (size_t)w.last * dim, dim);
+    real term = factor * pe_dot(q, c->theta[0] + (size_t)w.last * dim, dim);
     for (; j >= 0; j--)
         row[j] += term;
 }
@@ -170,8 +154,8 @@ static void cope_flush(const pe_context *c, const real *q, real *dq, int n, real
     int dim = c->shape->head_dim;
     if (dz == 0)
         return;
-    cope_add(dq, dz, c->theta[0] + (size_t)n * dim, dim);
-    cope_add(c->dtheta[0] + (size_t)n * dim, dz, q, dim);
+    pe_axpy(dq, dz, c->theta[0] + (size_t)n * dim, dim);
+    pe_axpy(c->dtheta[0] + (size_t)n * dim, dz, q, dim);
 }
 
 /* Gradients of q and of the table from one row. Along the walk counts never fall, so the gradients of z wait in two
@@ -246,4 +230,7 @@ const pe_descriptor pe_encoding_cope = {
     .sizes = cope_sizes,
     .score = cope_score,
     .score_bwd = cope_score_bwd,
+    .bibtex = "@misc{golovneva2024contextual, title = {Contextual Position Encoding: Learning to Count What's "
+              "Important}, author = {Golovneva, Olga and Wang, Tianlu and Weston, Jason and Sukhbaatar, Sainbayar}, "
+              "year = {2024}, eprint = {2405.18719}, archiveprefix = {arXiv}}",
 };

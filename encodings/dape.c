@@ -92,7 +92,7 @@ static void dape_open(const pe_context *c, const pe_tile *t, int r, dape_space *
     x->kernel = o->kernel;
     x->half = o->kernel / 2;
     x->begin = 0;
-    x->visible = c->shape->causal ? t->row_begin + r + 1 : t->keys;
+    x->visible = pe_visible(c, t, r);
     x->count = x->visible < DAPE_CHUNK ? x->visible : DAPE_CHUNK;
 }
 
@@ -271,15 +271,6 @@ static void dape_hide_bwd(const pe_context *c, dape_space *x)
     }
 }
 
-static real dape_dot(const real *restrict a, const real *restrict b, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* Of one unit: dweights[k] += gradient . what term k saw, dconstant += sum of the gradient, over the chunk's own keys.
  * in[channel][at + m + tap] is what key m of the chunk saw. */
 static void dape_unit_bwd(const real *restrict gradient, const dape_line *in, int at, const dape_layer *l, int n,
@@ -299,7 +290,7 @@ static void dape_unit_bwd(const real *restrict gradient, const dape_line *in, in
         dweights[k + 1] += sum1;
     }
     if (k < terms)
-        dweights[k] += dape_dot(gradient, in[k / l->kernel] + k % l->kernel + at, n);
+        dweights[k] += pe_dot(gradient, in[k / l->kernel] + k % l->kernel + at, n);
     for (int j = 0; j < n; j++)
         *dconstant += gradient[j];
 }
@@ -386,4 +377,13 @@ const pe_descriptor pe_encoding_dape = {
     .sizes = dape_sizes,
     .score = dape_score,
     .score_bwd = dape_score_bwd,
+    .bibtex = "@inproceedings{zheng2024dape, title = {{DAPE}: Data-Adaptive Positional Encoding for Length "
+              "Extrapolation}, author = {Zheng, Chuanyang and Gao, Yihang and Shi, Han and Huang, Minbin and Li, "
+              "Jingyao and Xiong, Jing and Ren, Xiaozhe and Ng, Michael and Jiang, Xin and Li, Zhenguo and Li, Yu}, "
+              "booktitle = {Advances in Neural Information Processing Systems}, volume = {37}, year = {2024}, eprint "
+              "= {2405.14722}, archiveprefix = {arXiv}} "
+              "@misc{zheng2024dapev2, title = {{DAPE V2}: Process Attention Score as Feature Map for Length "
+              "Extrapolation}, author = {Zheng, Chuanyang and Gao, Yihang and Shi, Han and Xiong, Jing and Sun, "
+              "Jiankai and Li, Jingyao and Huang, Minbin and Ren, Xiaozhe and Ng, Michael and Jiang, Xin and Li, "
+              "Zhenguo and Li, Yu}, year = {2024}, eprint = {2410.04798}, archiveprefix = {arXiv}}",
 };

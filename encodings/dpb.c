@@ -146,11 +146,6 @@ static void dpb_silu_bwd(const dpb_line *before, int units, dpb_line *grad)
 
 /* ------------------------------------------------------------------------------------------------ hooks */
 
-static int dpb_visible(const pe_context *c, const pe_tile *t, int r)
-{
-    return c->shape->causal ? t->row_begin + r + 1 : t->keys;
-}
-
 static int dpb_count(int begin, int visible)
 {
     return visible - begin < DPB_CHUNK ? visible - begin : DPB_CHUNK;
@@ -162,8 +157,8 @@ static void dpb_bias(const pe_context *c, const pe_tile *t, real *s)
     dpb_line out;
     dpb_open(c, &x);
     for (int r = 0; r < t->rows; r++)
-        for (x.begin = 0; x.begin < dpb_visible(c, t, r); x.begin += DPB_CHUNK) {
-            x.count = dpb_count(x.begin, dpb_visible(c, t, r));
+        for (x.begin = 0; x.begin < pe_visible(c, t, r); x.begin += DPB_CHUNK) {
+            x.count = dpb_count(x.begin, pe_visible(c, t, r));
             dpb_hide(c, t->row_begin + r, &x);
             for (int h = 0; h < c->shape->heads; h++) {
                 real *row = s + (size_t)h * t->plane + (size_t)r * t->stride + x.begin;
@@ -196,8 +191,8 @@ static void dpb_bias_bwd(const pe_context *c, const pe_tile *t, const real *ds)
     dpb_space x;
     dpb_open(c, &x);
     for (int r = 0; r < t->rows; r++)
-        for (x.begin = 0; x.begin < dpb_visible(c, t, r); x.begin += DPB_CHUNK) {
-            x.count = dpb_count(x.begin, dpb_visible(c, t, r));
+        for (x.begin = 0; x.begin < pe_visible(c, t, r); x.begin += DPB_CHUNK) {
+            x.count = dpb_count(x.begin, pe_visible(c, t, r));
             dpb_hide(c, t->row_begin + r, &x);
             memset(x.grad, 0, (size_t)x.units * sizeof x.grad[0]);
             for (int h = 0; h < c->shape->heads; h++)
@@ -241,4 +236,13 @@ const pe_descriptor pe_encoding_dpb = {
     .params = dpb_params,
     .bias = dpb_bias,
     .bias_bwd = dpb_bias_bwd,
+    .bibtex = "@inproceedings{wang2022crossformer, title = {{CrossFormer}: A Versatile Vision Transformer Hinging on "
+              "Cross-scale Attention}, author = {Wang, Wenxiao and Yao, Lu and Chen, Long and Lin, Binbin and Cai, "
+              "Deng and He, Xiaofei and Liu, Wei}, booktitle = {International Conference on Learning "
+              "Representations}, year = {2022}, eprint = {2108.00154}, archiveprefix = {arXiv}} "
+              "@inproceedings{liu2022swinv2, title = {{Swin Transformer V2}: Scaling Up Capacity and Resolution}, "
+              "author = {Liu, Ze and Hu, Han and Lin, Yutong and Yao, Zhuliang and Xie, Zhenda and Wei, Yixuan and "
+              "Ning, Jia and Cao, Yue and Zhang, Zheng and Dong, Li and Wei, Furu and Guo, Baining}, booktitle = "
+              "{Proceedings of the IEEE/CVF Conference on Computer Vision and Pattern Recognition}, pages = "
+              "{12009--12019}, year = {2022}, eprint = {2111.09883}, archiveprefix = {arXiv}}",
 };

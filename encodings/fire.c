@@ -96,11 +96,6 @@ static size_t fire_first(const pe_tile *t, int r, int begin)
     return (size_t)r * t->stride + (size_t)begin;
 }
 
-static int fire_visible(const pe_context *c, const pe_tile *t, int r)
-{
-    return c->shape->causal ? t->row_begin + r + 1 : t->keys;
-}
-
 /* act[j] = relu(w x[j] + b) */
 static void fire_activate(real w, real b, const real *restrict x, int count, real *restrict act)
 {
@@ -108,13 +103,6 @@ static void fire_activate(real w, real b, const real *restrict x, int count, rea
         real sum = w * x[j] + b;
         act[j] = sum > 0 ? sum : 0;
     }
-}
-
-/* y += factor * x */
-static void fire_axpy(real *restrict y, real factor, const real *restrict x, int n)
-{
-    for (int i = 0; i < n; i++)
-        y[i] += factor * x[i];
 }
 
 /* s[h][j] += sum_k w2[h][k] relu(w1[k] x[j] + b1[k]) + b2[h] */
@@ -128,7 +116,7 @@ static void fire_add(const pe_context *c, const real *restrict x, int count, siz
     for (int k = 0; k < hidden; k++) {
         fire_activate(c->theta[FIRE_W1][k], c->theta[FIRE_B1][k], x, count, act);
         for (int h = 0; h < heads; h++)
-            fire_axpy(s + (size_t)h * plane, c->theta[FIRE_W2][(size_t)h * hidden + k], act, count);
+            pe_axpy(s + (size_t)h * plane, c->theta[FIRE_W2][(size_t)h * hidden + k], act, count);
     }
 }
 
@@ -137,30 +125,12 @@ static void fire_bias(const pe_context *c, const pe_tile *t, real *s)
     real x[FIRE_CHUNK];
     for (int r = 0; r < t->rows; r++) {
         fire_measure m = fire_measure_of(c, t->row_begin + r);
-        for (int begin = 0, visible = fire_visible(c, t, r); begin < visible; begin += FIRE_CHUNK) {
+        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += FIRE_CHUNK) {
             int count = visible - begin < FIRE_CHUNK ? visible - begin : FIRE_CHUNK;
             fire_normalise(c, &m, begin, count, x);
             fire_add(c, x, count, (size_t)t->plane, s + fire_first(t, r, begin));
         }
     }
-}
-
-static real fire_dot(const real *restrict a, const real *restrict b, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-static real fire_sum(const real *x, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += x[i];
-    return sum;
 }
 
 /* Gradients of the network; dx[count] (=). A unit at exactly 0 passes nothing. */
@@ -170,22 +140,22 @@ static void fire_add_bwd(const pe_context *c, const real *x, int count, size_t p
     real act[FIRE_CHUNK], dact[FIRE_CHUNK];
     memset(dx, 0, (size_t)count * sizeof *dx);
     for (int h = 0; h < heads; h++)
-        c->dtheta[FIRE_B2][h] += fire_sum(ds + (size_t)h * plane, count);
+        c->dtheta[FIRE_B2][h] += pe_sum(ds + (size_t)h * plane, count);
     for (int k = 0; k < hidden; k++) {
         real w1 = c->theta[FIRE_W1][k];
         fire_activate(w1, c->theta[FIRE_B1][k], x, count, act);
         memset(dact, 0, sizeof dact);
         for (int h = 0; h < heads; h++) {
             const real *row = ds + (size_t)h * plane;
-            c->dtheta[FIRE_W2][(size_t)h * hidden + k] += fire_dot(row, act, count);
-            fire_axpy(dact, c->theta[FIRE_W2][(size_t)h * hidden + k], row, count);
+            c->dtheta[FIRE_W2][(size_t)h * hidden + k] += pe_dot(row, act, count);
+            pe_axpy(dact, c->theta[FIRE_W2][(size_t)h * hidden + k], row, count);
         }
         for (int j = 0; j < count; j++) {
             dact[j] = act[j] > 0 ? dact[j] : 0;
             dx[j] += w1 * dact[j];
         }
-        c->dtheta[FIRE_W1][k] += fire_dot(dact, x, count);
-        c->dtheta[FIRE_B1][k] += fire_sum(dact, count);
+        c->dtheta[FIRE_W1][k] += pe_dot(dact, x, count);
+        c->dtheta[FIRE_B1][k] += pe_sum(dact, count);
     }
 }
 
@@ -213,7 +183,7 @@ static void fire_bias_bwd(const pe_context *c, const pe_tile *t, const real *ds)
     double dc = 0, dn = 0;
     for (int r = 0; r < t->rows; r++) {
         fire_measure m = fire_measure_of(c, t->row_begin + r);
-        for (int begin = 0, visible = fire_visible(c, t, r); begin < visible; begin += FIRE_CHUNK) {
+        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += FIRE_CHUNK) {
             int count = visible - begin < FIRE_CHUNK ? visible - begin : FIRE_CHUNK;
             fire_normalise(c, &m, begin, count, x);
             fire_add_bwd(c, x, count, (size_t)t->plane, ds + fire_first(t, r, begin), dx);
@@ -257,4 +227,9 @@ const pe_descriptor pe_encoding_fire = {
     .params = fire_params,
     .bias = fire_bias,
     .bias_bwd = fire_bias_bwd,
+    .bibtex = "@inproceedings{li2024fire, title = {Functional Interpolation for Relative Positions Improves Long "
+              "Context Transformers}, author = {Li, Shanda and You, Chong and Guruganesh, Guru and Ainslie, Joshua "
+              "and Ontanon, Santiago and Zaheer, Manzil and Sanghai, Sumit and Yang, Yiming and Kumar, Sanjiv and "
+              "Bhojanapalli, Srinadh}, booktitle = {International Conference on Learning Representations}, year = "
+              "{2024}, eprint = {2310.04418}, archiveprefix = {arXiv}}",
 };

@@ -91,22 +91,6 @@ static const real *fox_saved(const pe_context *c, const real *gate, int h, int r
     return gate + (size_t)(h * FOX_ROWS + row) * (size_t)c->len;
 }
 
-static real fox_dot(const real *restrict a, const real *restrict b, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-/* y += factor x */
-static void fox_add(real *restrict y, real factor, const real *restrict x, int n)
-{
-    for (int i = 0; i < n; i++)
-        y[i] += factor * x[i];
-}
-
 /* What f is the sigmoid of. fixed: that of -1/t_h, inverted. */
 static double fox_logit(const pe_context *c, const real *x, int h)
 {
@@ -115,7 +99,7 @@ static double fox_logit(const pe_context *c, const real *x, int h)
     if (o->data == FOX_FIXED)
         return -log(expm1(1 / fox_time(o, c->shape, h)));
     double b = (double)c->theta[0][h];
-    return o->data == FOX_DEPENDENT ? b + (double)fox_dot(x, c->theta[1] + (size_t)h * width, width) : b;
+    return o->data == FOX_DEPENDENT ? b + (double)pe_dot(x, c->theta[1] + (size_t)h * width, width) : b;
 }
 
 /* ln sigmoid(z), without cancellation and without overflow. */
@@ -155,8 +139,8 @@ static void fox_gate_bwd(const pe_context *c, const real *x, const real *save, c
             db += d;
             if (o->data == FOX_INDEPENDENT)
                 continue;
-            fox_add(c->dtheta[1] + (size_t)h * width, (real)d, x + (size_t)t * width, width);
-            fox_add(dx + (size_t)t * width, (real)d, c->theta[1] + (size_t)h * width, width);
+            pe_axpy(c->dtheta[1] + (size_t)h * width, (real)d, x + (size_t)t * width, width);
+            pe_axpy(dx + (size_t)t * width, (real)d, c->theta[1] + (size_t)h * width, width);
         }
         c->dtheta[0][h] += (real)db;
     }
@@ -235,4 +219,8 @@ const pe_descriptor pe_encoding_fox = {
     .gate_bwd = fox_gate_bwd,
     .score = fox_score,
     .score_bwd = fox_score_bwd,
+    .bibtex = "@inproceedings{lin2025forgetting, title = {Forgetting Transformer: Softmax Attention with a Forget "
+              "Gate}, author = {Lin, Zhixuan and Nikishin, Evgenii and He, Xu Owen and Courville, Aaron}, booktitle = "
+              "{International Conference on Learning Representations}, year = {2025}, eprint = {2503.02130}, "
+              "archiveprefix = {arXiv}}",
 };

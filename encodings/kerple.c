@@ -73,11 +73,6 @@ static double kerple_factor(const pe_context *c, const pe_tile *t)
     return o->scaled ? (double)t->scale : 1;
 }
 
-static int kerple_visible(const pe_context *c, const pe_tile *t, int r)
-{
-    return c->shape->causal ? t->row_begin + r + 1 : t->keys;
-}
-
 /* out[j] = D of query i and key begin + j; its logarithm (-INFINITY for 0) for the kinds that need a power of it. */
 static void kerple_distances(const pe_context *c, int i, int begin, int count, double out[KERPLE_CHUNK])
 {
@@ -109,7 +104,7 @@ static void kerple_bias(const pe_context *c, const pe_tile *t, real *s)
     const kerple_options *o = c->options;
     double factor = kerple_factor(c, t), distance[KERPLE_CHUNK];
     for (int r = 0; r < t->rows; r++) {
-        for (int begin = 0, visible = kerple_visible(c, t, r); begin < visible; begin += KERPLE_CHUNK) {
+        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += KERPLE_CHUNK) {
             int count = visible - begin < KERPLE_CHUNK ? visible - begin : KERPLE_CHUNK;
             kerple_distances(c, t->row_begin + r, begin, count, distance);
             for (int h = 0; h < c->shape->heads; h++) {
@@ -156,7 +151,7 @@ static void kerple_bias_bwd(const pe_context *c, const pe_tile *t, const real *d
     const kerple_options *o = c->options;
     double factor = kerple_factor(c, t), distance[KERPLE_CHUNK];
     for (int r = 0; r < t->rows; r++) {
-        for (int begin = 0, visible = kerple_visible(c, t, r); begin < visible; begin += KERPLE_CHUNK) {
+        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += KERPLE_CHUNK) {
             int count = visible - begin < KERPLE_CHUNK ? visible - begin : KERPLE_CHUNK;
             kerple_distances(c, t->row_begin + r, begin, count, distance);
             for (int h = 0; h < c->shape->heads; h++) {
@@ -272,7 +267,7 @@ static void kerple_score(const pe_context *c, const pe_tile *t, real *s, real *s
         for (int r = 0; r < t->rows; r++) {
             real *row = s + (size_t)h * t->plane + (size_t)r * t->stride;
             real *before = save + ((size_t)h * (size_t)t->rows + (size_t)r) * (size_t)t->keys;
-            for (int begin = 0, visible = kerple_visible(c, t, r); begin < visible; begin += KERPLE_CHUNK) {
+            for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += KERPLE_CHUNK) {
                 int count = visible - begin < KERPLE_CHUNK ? visible - begin : KERPLE_CHUNK;
                 kerple_weigh_keys(c, t, save, h, r, begin, count, &w);
                 memcpy(before + begin, row + begin, (size_t)count * sizeof(real));
@@ -293,7 +288,7 @@ static void kerple_score_bwd(const pe_context *c, const pe_tile *t, const real *
         for (int r = 0; r < t->rows; r++) {
             real *row = ds + (size_t)h * t->plane + (size_t)r * t->stride, by_p = 0, by_a = 0;
             const real *before = save + ((size_t)h * (size_t)t->rows + (size_t)r) * (size_t)t->keys;
-            for (int begin = 0, visible = kerple_visible(c, t, r); begin < visible; begin += KERPLE_CHUNK) {
+            for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += KERPLE_CHUNK) {
                 int count = visible - begin < KERPLE_CHUNK ? visible - begin : KERPLE_CHUNK;
                 kerple_weigh_keys(c, t, save, h, r, begin, count, &w);
 #pragma omp simd reduction(+ : by_p, by_a)
@@ -353,4 +348,8 @@ const pe_descriptor pe_encoding_kerple = {
     .score_bwd = kerple_score_bwd,
     .bias = kerple_bias,
     .bias_bwd = kerple_bias_bwd,
+    .bibtex = "@inproceedings{chi2022kerple, title = {{KERPLE}: Kernelized Relative Positional Embedding for Length "
+              "Extrapolation}, author = {Chi, Ta-Chung and Fan, Ting-Han and Ramadge, Peter J. and Rudnicky, "
+              "Alexander I.}, booktitle = {Advances in Neural Information Processing Systems}, volume = {35}, pages = "
+              "{8386--8399}, year = {2022}, eprint = {2205.09921}, archiveprefix = {arXiv}}",
 };

@@ -164,4 +164,11 @@ const pe_descriptor pe_encoding_learned = {
     .last_position = learned_last_position,
     .embed = learned_embed,
     .embed_bwd = learned_embed_bwd,
+    .bibtex = "@inproceedings{gehring2017convolutional, title = {Convolutional Sequence to Sequence Learning}, author "
+              "= {Gehring, Jonas and Auli, Michael and Grangier, David and Yarats, Denis and Dauphin, Yann N.}, "
+              "booktitle = {Proceedings of the 34th International Conference on Machine Learning}, year = {2017}, "
+              "eprint = {1705.03122}, archiveprefix = {arXiv}} "
+              "@techreport{radford2019language, title = {Language Models are Unsupervised Multitask Learners}, author "
+              "= {Radford, Alec and Wu, Jeffrey and Child, Rewon and Luan, David and Amodei, Dario and Sutskever, "
+              "Ilya}, institution = {OpenAI}, year = {2019}}",
 };

@@ -39,7 +39,7 @@ static void logn_multiply(const pe_context *c, const pe_tile *t, real *s)
 {
     for (int r = 0; r < t->rows; r++) {
         real factor = logn_factor(c, t, r);
-        int visible = c->shape->causal ? t->row_begin + r + 1 : t->keys;
+        int visible = pe_visible(c, t, r);
         for (int h = 0; factor != 1 && h < c->shape->heads; h++) {
             real *row = s + (size_t)h * t->plane + (size_t)r * t->stride;
             for (int j = 0; j < visible; j++)

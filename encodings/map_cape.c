@@ -95,4 +95,8 @@ const pe_map pe_map_cape = {
     .scope = cape_scope,
     .needs = cape_needs,
     .place = cape_place,
+    .bibtex = "@inproceedings{likhomanenko2021cape, title = {{CAPE}: Encoding Relative Positions with Continuous "
+              "Augmented Positional Embeddings}, author = {Likhomanenko, Tatiana and Xu, Qiantong and Synnaeve, "
+              "Gabriel and Collobert, Ronan and Rogozhnikov, Alex}, booktitle = {Advances in Neural Information "
+              "Processing Systems}, volume = {34}, year = {2021}, eprint = {2106.03143}, archiveprefix = {arXiv}}",
 };

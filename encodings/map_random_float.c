@@ -73,4 +73,10 @@ const pe_map pe_map_random_float = {
     .scope = random_float_scope,
     .needs = random_float_needs,
     .place = random_float_place,
+    .bibtex = "@inproceedings{ruoss2023randomized, title = {Randomized Positional Encodings Boost Length "
+              "Generalization of Transformers}, author = {Ruoss, Anian and Del{\\'e}tang, Gr{\\'e}goire and Genewein, "
+              "Tim and Grau-Moya, Jordi and Csord{\\'a}s, R{\\'o}bert and Bennani, Mehdi and Legg, Shane and Veness, "
+              "Joel}, booktitle = {Proceedings of the 61st Annual Meeting of the Association for Computational "
+              "Linguistics (Volume 2: Short Papers)}, pages = {1889--1903}, year = {2023}, eprint = {2305.16843}, "
+              "archiveprefix = {arXiv}}",
 };

@@ -84,4 +84,12 @@ const pe_map pe_map_shift = {
     .needs = shift_needs,
     .place = shift_place,
     .check_last = shift_check_last,
+    .bibtex = "@inproceedings{kiyono2021shape, title = {{SHAPE}: Shifted Absolute Position Embedding for "
+              "Transformers}, author = {Kiyono, Shun and Kobayashi, Sosuke and Suzuki, Jun and Inui, Kentaro}, "
+              "booktitle = {Proceedings of the 2021 Conference on Empirical Methods in Natural Language Processing}, "
+              "pages = {3309--3321}, year = {2021}, eprint = {2109.05644}, archiveprefix = {arXiv}} "
+              "@inproceedings{huang2025formal, title = {A Formal Framework for Understanding Length Generalization in "
+              "Transformers}, author = {Huang, Xinting and Yang, Andy and Bhattamishra, Satwik and Sarrof, Yash and "
+              "Krebs, Andreas and Zhou, Hattie and Nakkiran, Preetum and Hahn, Michael}, booktitle = {International "
+              "Conference on Learning Representations}, year = {2025}, eprint = {2410.02140}, archiveprefix = {arXiv}}",
 };

@@ -92,4 +92,8 @@ const pe_map pe_map_task = {
     .needs = task_map_needs,
     .place = task_map_place,
     .check_last = task_map_check_last,
+    .bibtex = "@inproceedings{cho2024position, title = {Position Coupling: Improving Length Generalization of "
+              "Arithmetic Transformers Using Task Structure}, author = {Cho, Hanseul and Cha, Jaeyoung and Awasthi, "
+              "Pranjal and Bhojanapalli, Srinadh and Gupta, Anupam and Yun, Chulhee}, booktitle = {Advances in Neural "
+              "Information Processing Systems}, year = {2024}, eprint = {2405.20671}, archiveprefix = {arXiv}}",
 };

@@ -41,7 +41,7 @@ typedef float real;
 #endif
 
 /* Raised whenever a struct below changes its layout or a hook its meaning. Fields are only ever appended. */
-#define PE_ABI 3
+#define PE_ABI 4
 
 /* ------------------------------------------------------------------------------------------------ the host's facts */
 
@@ -216,6 +216,10 @@ typedef struct pe_descriptor {
      * value_bwd: reads p and d_o (same layout as o); dp +=, dtheta +=. */
     void (*value)(const pe_context *c, const pe_tile *t, const real *p, real *o, int o_stride);
     void (*value_bwd)(const pe_context *c, const pe_tile *t, const real *p, const real *d_o, int o_stride, real *dp);
+
+    /* Optional. Whole BibTeX entries, one behind the other, of works that `source` names: what a report cites. Each is
+     * "@type{key, name = {value}, ...}" with balanced braces; a work that others cite too has the same entry there. */
+    const char *bibtex;
 } pe_descriptor;
 
 /* ------------------------------------------------------------------------------------------------ position maps */
@@ -259,6 +263,8 @@ typedef struct pe_map {
     void (*place)(const pe_map_context *c, double *pos);
     /* Optional. As check, for what the stack decides: last_position is that of pe_map_context. */
     int (*check_last)(const void *options, double last_position, char *message, size_t size);
+    /* Optional, as in pe_descriptor. */
+    const char *bibtex;
 } pe_map;
 
 /* ------------------------------------------------------------------------------------------------ plug-ins */
@@ -288,6 +294,8 @@ typedef struct pe_plugin {
 
 #define PE_DESCRIPTOR_HEAD .abi = PE_ABI, .real_size = sizeof(real), .struct_size = sizeof(pe_descriptor)
 #define PE_MAP_HEAD .abi = PE_ABI, .struct_size = sizeof(pe_map)
+
+#include "pe_vector.h"
 
 /* Where an option row's value lands in the options struct. */
 #define PE_OFFSET(type, field) offsetof(type, field)

@@ -230,4 +230,8 @@ const pe_descriptor pe_encoding_pope = {
     .rotated_dim = pope_rotated_dim,
     .rotate = pope_rotate,
     .rotate_bwd = pope_rotate_bwd,
+    .bibtex = "@misc{gopalakrishnan2025decoupling, title = {Decoupling the ``What'' and ``Where'' With Polar "
+              "Coordinate Positional Embeddings}, author = {Gopalakrishnan, Anand and Csord{\\'a}s, R{\\'o}bert and "
+              "Schmidhuber, J{\\\"u}rgen and Mozer, Michael C.}, year = {2025}, eprint = {2509.10534}, archiveprefix "
+              "= {arXiv}}",
 };

@@ -374,4 +374,6 @@ const pe_descriptor pe_encoding_rerope = {
     .rotate_bwd = rerope_rotate_bwd,
     .score = rerope_score,
     .score_bwd = rerope_score_bwd,
+    .bibtex = "@misc{su2023rerope, title = {Rectified Rotary Position Embeddings}, author = {Su, Jianlin}, "
+              "howpublished = {https://github.com/bojone/rerope}, year = {2023}}",
 };

@@ -440,15 +440,9 @@ static void rope_rotate_bwd(const pe_context *c, pe_role role, const real *u, re
 }
 
 static const char *const rope_examples[] = {
-    "layout=interleaved",
-    "fraction=0.5",
-    "fraction=0.5,layout=interleaved,start=2",
-    "keep=0.75",
-    "frequencies=per_head,layout=interleaved,keep=0.75",
-    "frequencies=learned,scaling=yarn",
-    "scaling=linear,attention_factor=0.5",
-    "scaling=ntk",
-    "scaling=dynamic,original=8",
+    "layout=interleaved", "fraction=0.5", "fraction=0.5,layout=interleaved,start=2", "keep=0.75",
+    "frequencies=per_head,layout=interleaved,keep=0.75", "frequencies=learned,scaling=yarn",
+    "scaling=linear,attention_factor=0.5", "scaling=ntk", "scaling=dynamic,original=8",
     "scaling=yarn,ramp=by_wavelength,beta_fast=auto",
     "scaling=yarn,ramp=by_index_ggml,original=4,truncate=false,extrapolation_factor=0.5,mscale=1,mscale_all_dim=0.5",
     "scaling=llama3,original=64",
@@ -496,4 +490,10 @@ const pe_descriptor pe_encoding_rope = {
     .prepare = rope_prepare,
     .rotate = rope_rotate,
     .rotate_bwd = rope_rotate_bwd,
+    .bibtex = "@misc{su2021roformer, title = {{RoFormer}: Enhanced Transformer with Rotary Position Embedding}, "
+              "author = {Su, Jianlin and Lu, Yu and Pan, Shengfeng and Murtadha, Ahmed and Wen, Bo and Liu, Yunfeng}, "
+              "year = {2021}, eprint = {2104.09864}, archiveprefix = {arXiv}} "
+              "@misc{peng2023yarn, title = {{YaRN}: Efficient Context Window Extension of Large Language Models}, "
+              "author = {Peng, Bowen and Quesnelle, Jeffrey and Fan, Honglu and Shippole, Enrico}, year = {2023}, "
+              "eprint = {2309.00071}, archiveprefix = {arXiv}}",
 };

@@ -84,7 +84,7 @@ static void sandwich_bias(const pe_context *c, const pe_tile *t, real *s)
     int width = sandwich_width(o, c->shape), heads = c->shape->heads;
     double shift = o->centered ? 0.5 * width : 0, sum[SANDWICH_CHUNK];
     for (int r = 0; r < t->rows; r++) {
-        int i = t->row_begin + r, visible = c->shape->causal ? i + 1 : t->keys;
+        int i = t->row_begin + r, visible = pe_visible(c, t, r);
         for (int begin = 0; begin < visible; begin += SANDWICH_CHUNK) {
             int count = visible - begin < SANDWICH_CHUNK ? visible - begin : SANDWICH_CHUNK;
             for (int j = 0; j < count; j++)
@@ -128,4 +128,9 @@ const pe_descriptor pe_encoding_sandwich = {
     .sizes = sandwich_sizes,
     .prepare = sandwich_prepare,
     .bias = sandwich_bias,
+    .bibtex = "@inproceedings{chi2023dissecting, title = {Dissecting Transformer Length Extrapolation via the Lens of "
+              "Receptive Field Analysis}, author = {Chi, Ta-Chung and Fan, Ting-Han and Rudnicky, Alexander I. and "
+              "Ramadge, Peter J.}, booktitle = {Proceedings of the 61st Annual Meeting of the Association for "
+              "Computational Linguistics (Volume 1: Long Papers)}, pages = {13522--13537}, year = {2023}, eprint = "
+              "{2212.10356}, archiveprefix = {arXiv}}",
 };

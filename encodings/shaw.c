@@ -67,7 +67,7 @@ static int shaw_search(const double *pos, double edge, int low, int high)
 static void shaw_find_runs(const pe_context *c, const pe_tile *t, int r, shaw_runs *out)
 {
     const shaw_options *o = c->options;
-    int query = t->row_begin + r, visible = c->shape->causal ? query + 1 : t->keys, rows = 2 * o->clip + 1;
+    int query = t->row_begin + r, visible = pe_visible(c, t, r), rows = 2 * o->clip + 1;
     double origin = c->pos[query];
     int j = shaw_search(c->pos, origin + shaw_edge(-o->clip), 0, visible);
     out->first[0] = 0;
@@ -84,31 +84,6 @@ static void shaw_find_runs(const pe_context *c, const pe_tile *t, int r, shaw_ru
     out->end = rows;
     while (out->first[out->end - 1] == visible)
         out->end--;
-}
-
-static real shaw_dot(const real *restrict a, const real *restrict b, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-/* y += weight * x */
-static void shaw_add(real *restrict y, real weight, const real *restrict x, int n)
-{
-    for (int i = 0; i < n; i++)
-        y[i] += weight * x[i];
-}
-
-static real shaw_sum(const real *x, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += x[i];
-    return sum;
 }
 
 static real *shaw_row(const pe_tile *t, real *s, int h, int r)
@@ -128,7 +103,7 @@ static void shaw_score(const pe_context *c, const pe_tile *t, real *s, real *sav
             const real *q = t->q + (size_t)r * t->token_stride + (size_t)h * t->head_stride;
             real *row = shaw_row(t, s, h, r);
             for (int a = runs.begin; a < runs.end; a++) {
-                real term = t->scale * shaw_dot(q, c->theta[SHAW_KEY] + (size_t)a * dim, dim);
+                real term = t->scale * pe_dot(q, c->theta[SHAW_KEY] + (size_t)a * dim, dim);
                 for (int j = runs.first[a]; j < runs.first[a + 1]; j++)
                     row[j] += term;
             }
@@ -149,9 +124,9 @@ static void shaw_score_bwd(const pe_context *c, const pe_tile *t, const real *sa
             size_t token = (size_t)r * t->token_stride + (size_t)h * t->head_stride;
             const real *row = shaw_row(t, ds, h, r);
             for (int a = runs.begin; a < runs.end; a++) {
-                real sum = t->scale * shaw_sum(row + runs.first[a], runs.first[a + 1] - runs.first[a]);
-                shaw_add(g->dq + token, sum, c->theta[SHAW_KEY] + (size_t)a * dim, dim);
-                shaw_add(c->dtheta[SHAW_KEY] + (size_t)a * dim, sum, t->q + token, dim);
+                real sum = t->scale * pe_sum(row + runs.first[a], runs.first[a + 1] - runs.first[a]);
+                pe_axpy(g->dq + token, sum, c->theta[SHAW_KEY] + (size_t)a * dim, dim);
+                pe_axpy(c->dtheta[SHAW_KEY] + (size_t)a * dim, sum, t->q + token, dim);
             }
         }
     }
@@ -169,8 +144,8 @@ static void shaw_value(const pe_context *c, const pe_tile *t, const real *p, rea
             const real *row = p + (size_t)h * t->plane + (size_t)r * t->stride;
             real *out = o + (size_t)r * o_stride + (size_t)h * dim;
             for (int a = runs.begin; a < runs.end; a++) {
-                real weight = shaw_sum(row + runs.first[a], runs.first[a + 1] - runs.first[a]);
-                shaw_add(out, weight, c->theta[SHAW_VALUE] + (size_t)a * dim, dim);
+                real weight = pe_sum(row + runs.first[a], runs.first[a + 1] - runs.first[a]);
+                pe_axpy(out, weight, c->theta[SHAW_VALUE] + (size_t)a * dim, dim);
             }
         }
     }
@@ -190,11 +165,11 @@ static void shaw_value_bwd(const pe_context *c, const pe_tile *t, const real *p,
             const real *out = d_o + (size_t)r * o_stride + (size_t)h * dim;
             real *drow = shaw_row(t, dp, h, r);
             for (int a = runs.begin; a < runs.end; a++) {
-                real term = shaw_dot(out, c->theta[SHAW_VALUE] + (size_t)a * dim, dim);
+                real term = pe_dot(out, c->theta[SHAW_VALUE] + (size_t)a * dim, dim);
                 for (int j = runs.first[a]; j < runs.first[a + 1]; j++)
                     drow[j] += term;
-                real weight = shaw_sum(row + runs.first[a], runs.first[a + 1] - runs.first[a]);
-                shaw_add(c->dtheta[SHAW_VALUE] + (size_t)a * dim, weight, out, dim);
+                real weight = pe_sum(row + runs.first[a], runs.first[a + 1] - runs.first[a]);
+                pe_axpy(c->dtheta[SHAW_VALUE] + (size_t)a * dim, weight, out, dim);
             }
         }
     }
@@ -224,4 +199,9 @@ const pe_descriptor pe_encoding_shaw = {
     .score_bwd = shaw_score_bwd,
     .value = shaw_value,
     .value_bwd = shaw_value_bwd,
+    .bibtex = "@inproceedings{shaw2018relative, title = {Self-Attention with Relative Position Representations}, "
+              "author = {Shaw, Peter and Uszkoreit, Jakob and Vaswani, Ashish}, booktitle = {Proceedings of the 2018 "
+              "Conference of the North {A}merican Chapter of the Association for Computational Linguistics: Human "
+              "Language Technologies, Volume 2 (Short Papers)}, pages = {464--468}, year = {2018}, eprint = "
+              "{1803.02155}, archiveprefix = {arXiv}}",
 };

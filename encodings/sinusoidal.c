@@ -114,4 +114,8 @@ const pe_descriptor pe_encoding_sinusoidal = {
     .sizes = sinusoidal_sizes,
     .prepare = sinusoidal_prepare,
     .embed = sinusoidal_embed,
+    .bibtex = "@inproceedings{vaswani2017attention, title = {Attention Is All You Need}, author = {Vaswani, Ashish "
+              "and Shazeer, Noam and Parmar, Niki and Uszkoreit, Jakob and Jones, Llion and Gomez, Aidan N. and "
+              "Kaiser, {\\L}ukasz and Polosukhin, Illia}, booktitle = {Advances in Neural Information Processing "
+              "Systems}, volume = {30}, year = {2017}, eprint = {1706.03762}, archiveprefix = {arXiv}}",
 };

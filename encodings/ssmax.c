@@ -24,11 +24,6 @@ static double ssmax_log_keys(const pe_context *c, const pe_tile *t, int r)
     return log(c->shape->causal ? t->row_begin + r + 1 : c->total_len);
 }
 
-static int ssmax_visible(const pe_context *c, const pe_tile *t, int r)
-{
-    return c->shape->causal ? t->row_begin + r + 1 : t->keys;
-}
-
 /* save[heads][rows][keys]: the scores as they came. */
 static void ssmax_sizes(const pe_context *c, int rows, int keys, pe_sizes *out)
 {
@@ -44,7 +39,7 @@ static void ssmax_score(const pe_context *c, const pe_tile *t, real *s, real *sa
 {
     for (int r = 0; r < t->rows; r++) {
         double log_keys = ssmax_log_keys(c, t, r);
-        int visible = ssmax_visible(c, t, r);
+        int visible = pe_visible(c, t, r);
         for (int h = 0; h < c->shape->heads; h++) {
             real factor = (real)((double)c->theta[0][h] * log_keys);
             real *restrict row = s + (size_t)h * t->plane + (size_t)r * t->stride;
@@ -57,27 +52,17 @@ static void ssmax_score(const pe_context *c, const pe_tile *t, real *s, real *sa
     }
 }
 
-/* ds_h[0 .. n-1] times before, summed. */
-static real ssmax_dot(const real *restrict a, const real *restrict b, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* ds *= s_h ln n; d s_h += ln n (ds . s as it came) */
 static void ssmax_score_bwd(const pe_context *c, const pe_tile *t, const real *save, real *ds, const pe_tile_grad *g)
 {
     (void)g;
     for (int r = 0; r < t->rows; r++) {
         double log_keys = ssmax_log_keys(c, t, r);
-        int visible = ssmax_visible(c, t, r);
+        int visible = pe_visible(c, t, r);
         for (int h = 0; h < c->shape->heads; h++) {
             real factor = (real)((double)c->theta[0][h] * log_keys);
             real *row = ds + (size_t)h * t->plane + (size_t)r * t->stride;
-            c->dtheta[0][h] += (real)log_keys * ssmax_dot(row, save + ssmax_saved(t, h, r), visible);
+            c->dtheta[0][h] += (real)log_keys * pe_dot(row, save + ssmax_saved(t, h, r), visible);
             for (int j = 0; j < visible; j++)
                 row[j] *= factor;
         }
@@ -109,4 +94,6 @@ const pe_descriptor pe_encoding_ssmax = {
     .sizes = ssmax_sizes,
     .score = ssmax_score,
     .score_bwd = ssmax_score_bwd,
+    .bibtex = "@misc{nakanishi2025scalable, title = {Scalable-Softmax Is Superior for Attention}, author = "
+              "{Nakanishi, Ken M.}, year = {2025}, eprint = {2501.19399}, archiveprefix = {arXiv}}",
 };

@@ -143,11 +143,6 @@ static real t5_scale(const pe_context *c)
     return (real)(o->scale == PE_AUTO_REAL ? sqrt(c->shape->head_dim) : o->scale);
 }
 
-static int t5_visible(const pe_context *c, const pe_tile *t, int r)
-{
-    return c->shape->causal ? t->row_begin + r + 1 : t->keys;
-}
-
 /* s_ij += scale * table[bucket(pos_i - pos_j)][h]; rows are looked up once for all heads, a chunk of keys at a time. */
 static void t5_bias(const pe_context *c, const pe_tile *t, real *s)
 {
@@ -155,7 +150,7 @@ static void t5_bias(const pe_context *c, const pe_tile *t, real *s)
     int heads = c->shape->heads, row[T5_CHUNK];
     real scale = t5_scale(c);
     for (int r = 0; r < t->rows; r++) {
-        for (int begin = 0, visible = t5_visible(c, t, r); begin < visible; begin += T5_CHUNK) {
+        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += T5_CHUNK) {
             int count = visible - begin < T5_CHUNK ? visible - begin : T5_CHUNK;
             t5_find_rows(c, &b, t->row_begin + r, begin, count, row);
             for (int h = 0; h < heads; h++) {
@@ -173,7 +168,7 @@ static void t5_bias_bwd(const pe_context *c, const pe_tile *t, const real *ds)
     int heads = c->shape->heads, row[T5_CHUNK];
     real scale = t5_scale(c);
     for (int r = 0; r < t->rows; r++) {
-        for (int begin = 0, visible = t5_visible(c, t, r); begin < visible; begin += T5_CHUNK) {
+        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += T5_CHUNK) {
             int count = visible - begin < T5_CHUNK ? visible - begin : T5_CHUNK;
             t5_find_rows(c, &b, t->row_begin + r, begin, count, row);
             for (int h = 0; h < heads; h++) {
@@ -213,4 +208,9 @@ const pe_descriptor pe_encoding_t5 = {
     .prepare = t5_prepare,
     .bias = t5_bias,
     .bias_bwd = t5_bias_bwd,
+    .bibtex = "@article{raffel2020exploring, title = {Exploring the Limits of Transfer Learning with a Unified "
+              "Text-to-Text Transformer}, author = {Raffel, Colin and Shazeer, Noam and Roberts, Adam and Lee, "
+              "Katherine and Narang, Sharan and Matena, Michael and Zhou, Yanqi and Li, Wei and Liu, Peter J.}, "
+              "journal = {Journal of Machine Learning Research}, volume = {21}, number = {140}, pages = {1--67}, year "
+              "= {2020}, eprint = {1910.10683}, archiveprefix = {arXiv}}",
 };

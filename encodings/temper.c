@@ -80,7 +80,7 @@ static void temper_multiply(const pe_context *c, const pe_tile *t, real *s)
 {
     for (int r = 0; r < t->rows; r++) {
         real factor = temper_factor(c, t->row_begin + r);
-        int visible = c->shape->causal ? t->row_begin + r + 1 : t->keys;
+        int visible = pe_visible(c, t, r);
         for (int h = 0; factor != 1 && h < c->shape->heads; h++) {
             real *row = s + (size_t)h * t->plane + (size_t)r * t->stride;
             for (int j = 0; j < visible; j++)
@@ -131,4 +131,11 @@ const pe_descriptor pe_encoding_temper = {
     .check = temper_check,
     .score = temper_score,
     .score_bwd = temper_score_bwd,
+    .bibtex = "@misc{gelberg2025drope, title = {Extending the Context of Pretrained {LLMs} by Dropping Their "
+              "Positional Embeddings}, author = {Gelberg, Yoav and Eguchi, Koshi and Akiba, Takuya and Cetin, "
+              "Edoardo}, year = {2025}, eprint = {2512.12167}, archiveprefix = {arXiv}} "
+              "@inproceedings{wang2024length, title = {Length Generalization of Causal Transformers without Position "
+              "Encoding}, author = {Wang, Jie and Ji, Tao and Wu, Yuanbin and Yan, Hang and Gui, Tao and Zhang, Qi "
+              "and Huang, Xuanjing and Wang, Xiaoling}, booktitle = {Findings of the Association for Computational "
+              "Linguistics: ACL 2024}, year = {2024}, eprint = {2404.12224}, archiveprefix = {arXiv}}",
 };

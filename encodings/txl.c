@@ -126,13 +126,6 @@ static void txl_prepare(const pe_context *c, void *cache)
 /* A vector over features: sines, then cosines; with an odd number of them one more, 0, in place of a cosine. */
 typedef real txl_vector[TXL_FEATURES_MAX + 1];
 
-/* y += factor x */
-static void txl_add(real *restrict y, real factor, const real *restrict x, int n)
-{
-    for (int i = 0; i < n; i++)
-        y[i] += factor * x[i];
-}
-
 /* y[n] += sum over k of factor[k] x[k*stride ..], four k in one pass over y. */
 static void txl_add_rows(real *restrict y, int n, const real *factor, const real *x, size_t stride, int count)
 {
@@ -145,16 +138,7 @@ static void txl_add_rows(real *restrict y, int n, const real *factor, const real
             y[i] += (f0 * x0[i] + f1 * x1[i]) + (f2 * x2[i] + f3 * x3[i]);
     }
     for (; k < count; k++)
-        txl_add(y, factor[k], x + (size_t)k * stride, n);
-}
-
-static real txl_dot(const real *restrict a, const real *restrict b, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
+        pe_axpy(y, factor[k], x + (size_t)k * stride, n);
 }
 
 /* a (=) scale W_h^T (q + v_h). */
@@ -192,9 +176,8 @@ static void txl_aim_bwd(const pe_context *c, const txl_table *x, int h, const re
     }
 }
 
-/* b (=) a turned by the position of token i: a.s(x - y) = sum over p of b[p] cos(y theta_p) + b[pairs+p] sin(y
- * theta_p).
- */
+/* b (=) a turned by the position of token i: a.s(x - y) = sum over p of b[p] cos(y theta_p) + b[pairs + p] sin(y
+ * theta_p). */
 static void txl_turn(const txl_table *x, int i, const real *restrict a, real *restrict b)
 {
     const real *restrict cosine = x->by_key + 2 * (size_t)i * x->pairs, *restrict sine = cosine + x->pairs;
@@ -217,14 +200,14 @@ static void txl_turn_bwd(const txl_table *x, int i, const real *restrict db, rea
 /* a.s(clamp) for sign 1, a.s(-clamp) for sign -1: what all keys beyond get. */
 static real txl_at_clamp(const txl_table *x, real sign, const real *a)
 {
-    real sines = txl_dot(a, x->at_clamp + x->pairs, x->pairs);
-    return sign * sines + txl_dot(a + x->pairs, x->at_clamp, x->pairs);
+    real sines = pe_dot(a, x->at_clamp + x->pairs, x->pairs);
+    return sign * sines + pe_dot(a + x->pairs, x->at_clamp, x->pairs);
 }
 
 static void txl_at_clamp_bwd(const txl_table *x, real sign, real d, real *da)
 {
-    txl_add(da, sign * d, x->at_clamp + x->pairs, x->pairs);
-    txl_add(da + x->pairs, d, x->at_clamp, x->pairs);
+    pe_axpy(da, sign * d, x->at_clamp + x->pairs, x->pairs);
+    pe_axpy(da + x->pairs, d, x->at_clamp, x->pairs);
 }
 
 /* 1 or -1: key j is further than the clamp in the past or in the future of token i; 0: it is not. */
@@ -232,11 +215,6 @@ static inline int txl_beyond(const pe_context *c, const txl_table *x, int i, int
 {
     double distance = c->pos[i] - c->pos[j];
     return (distance > x->clamp) - (distance < -x->clamp);
-}
-
-static int txl_visible(const pe_context *c, const pe_tile *t, int r)
-{
-    return c->shape->causal ? t->row_begin + r + 1 : t->keys;
 }
 
 static int txl_chunk(int begin, int visible)
@@ -255,11 +233,11 @@ static void txl_content(const pe_context *c, const pe_tile *t, int h, real *s)
         int width = txl_chunk(begin, t->keys);
         const real *k = t->k + (size_t)begin * t->token_stride + (size_t)h * t->head_stride;
         for (int j = 0; j < width; j++)
-            term[j] = t->scale * txl_dot(c->theta[TXL_U] + (size_t)h * dim, k + (size_t)j * t->token_stride, dim);
+            term[j] = t->scale * pe_dot(c->theta[TXL_U] + (size_t)h * dim, k + (size_t)j * t->token_stride, dim);
         for (int r = 0; r < t->rows; r++)
-            if (txl_visible(c, t, r) > begin)
-                txl_add(s + (size_t)h * t->plane + (size_t)r * t->stride + begin, 1, term,
-                        txl_chunk(begin, txl_visible(c, t, r)));
+            if (pe_visible(c, t, r) > begin)
+                pe_axpy(s + (size_t)h * t->plane + (size_t)r * t->stride + begin, 1, term,
+                        txl_chunk(begin, pe_visible(c, t, r)));
     }
 }
 
@@ -272,13 +250,13 @@ static void txl_content_bwd(const pe_context *c, const pe_tile *t, int h, const 
         int width = txl_chunk(begin, t->keys);
         memset(sum, 0, sizeof sum);
         for (int r = 0; r < t->rows; r++)
-            if (txl_visible(c, t, r) > begin)
-                txl_add(sum, t->scale, ds + (size_t)h * t->plane + (size_t)r * t->stride + begin,
-                        txl_chunk(begin, txl_visible(c, t, r)));
+            if (pe_visible(c, t, r) > begin)
+                pe_axpy(sum, t->scale, ds + (size_t)h * t->plane + (size_t)r * t->stride + begin,
+                        txl_chunk(begin, pe_visible(c, t, r)));
         for (int j = 0; j < width; j++) {
             size_t at = (size_t)(begin + j) * t->token_stride + (size_t)h * t->head_stride;
-            txl_add(c->dtheta[TXL_U] + (size_t)h * dim, sum[j], t->k + at, dim);
-            txl_add(dk + at, sum[j], c->theta[TXL_U] + (size_t)h * dim, dim);
+            pe_axpy(c->dtheta[TXL_U] + (size_t)h * dim, sum[j], t->k + at, dim);
+            pe_axpy(dk + at, sum[j], c->theta[TXL_U] + (size_t)h * dim, dim);
         }
     }
 }
@@ -302,7 +280,7 @@ static void txl_position(const pe_context *c, const txl_table *x, int h, const r
             int side = txl_beyond(c, x, i, begin + j);
             term[j] = side > 0 ? past : side < 0 ? future : term[j];
         }
-        txl_add(row + begin, 1, term, width);
+        pe_axpy(row + begin, 1, term, width);
     }
 }
 
@@ -344,7 +322,7 @@ static void txl_score(const pe_context *c, const pe_tile *t, real *s, real *save
         txl_content(c, t, h, s);
         for (int r = 0; r < t->rows; r++)
             txl_position(c, &x, h, t->q + (size_t)r * t->token_stride + (size_t)h * t->head_stride, t->row_begin + r,
-                         t->scale, txl_visible(c, t, r), s + (size_t)h * t->plane + (size_t)r * t->stride);
+                         t->scale, pe_visible(c, t, r), s + (size_t)h * t->plane + (size_t)r * t->stride);
     }
 }
 
@@ -357,7 +335,7 @@ static void txl_score_bwd(const pe_context *c, const pe_tile *t, const real *sav
         txl_content_bwd(c, t, h, ds, g->dk);
         for (int r = 0; r < t->rows; r++) {
             size_t token = (size_t)r * t->token_stride + (size_t)h * t->head_stride;
-            txl_position_bwd(c, &x, h, t->q + token, t->row_begin + r, t->scale, txl_visible(c, t, r),
+            txl_position_bwd(c, &x, h, t->q + token, t->row_begin + r, t->scale, pe_visible(c, t, r),
                              ds + (size_t)h * t->plane + (size_t)r * t->stride, g->dq + token);
         }
     }
@@ -396,4 +374,13 @@ const pe_descriptor pe_encoding_txl = {
     .prepare = txl_prepare,
     .score = txl_score,
     .score_bwd = txl_score_bwd,
+    .bibtex = "@inproceedings{dai2019transformerxl, title = {{Transformer-XL}: Attentive Language Models Beyond a "
+              "Fixed-Length Context}, author = {Dai, Zihang and Yang, Zhilin and Yang, Yiming and Carbonell, Jaime "
+              "and Le, Quoc V. and Salakhutdinov, Ruslan}, booktitle = {Proceedings of the 57th Annual Meeting of the "
+              "Association for Computational Linguistics}, year = {2019}, eprint = {1901.02860}, archiveprefix = "
+              "{arXiv}} "
+              "@inproceedings{yang2019xlnet, title = {{XLNet}: Generalized Autoregressive Pretraining for Language "
+              "Understanding}, author = {Yang, Zhilin and Dai, Zihang and Yang, Yiming and Carbonell, Jaime and "
+              "Salakhutdinov, Ruslan and Le, Quoc V.}, booktitle = {Advances in Neural Information Processing "
+              "Systems}, volume = {32}, year = {2019}, eprint = {1906.08237}, archiveprefix = {arXiv}}",
 };

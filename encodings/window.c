@@ -36,7 +36,7 @@ static void window_bias(const pe_context *c, const pe_tile *t, real *s)
     double limit = window_limit(o, c->shape);
     real wall[WINDOW_CHUNK];
     for (int r = 0; r < t->rows; r++) {
-        int i = t->row_begin + r, visible = c->shape->causal ? i + 1 : t->keys;
+        int i = t->row_begin + r, visible = pe_visible(c, t, r);
         double origin = c->pos[i];
         for (int begin = 0; begin < visible; begin += WINDOW_CHUNK) {
             int count = visible - begin < WINDOW_CHUNK ? visible - begin : WINDOW_CHUNK;
@@ -74,4 +74,11 @@ const pe_descriptor pe_encoding_window = {
     .examples = window_examples,
     .claims_with = window_claims,
     .bias = window_bias,
+    .bibtex = "@misc{beltagy2020longformer, title = {{Longformer}: The Long-Document Transformer}, author = {Beltagy, "
+              "Iz and Peters, Matthew E. and Cohan, Arman}, year = {2020}, eprint = {2004.05150}, archiveprefix = "
+              "{arXiv}} "
+              "@inproceedings{xiao2024efficient, title = {Efficient Streaming Language Models with Attention Sinks}, "
+              "author = {Xiao, Guangxuan and Tian, Yuandong and Chen, Beidi and Han, Song and Lewis, Mike}, booktitle "
+              "= {International Conference on Learning Representations}, year = {2024}, eprint = {2309.17453}, "
+              "archiveprefix = {arXiv}}",
 };

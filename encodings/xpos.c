@@ -166,4 +166,9 @@ const pe_descriptor pe_encoding_xpos = {
     .prepare = xpos_prepare,
     .rotate = xpos_rotate,
     .rotate_bwd = xpos_rotate_bwd,
+    .bibtex = "@inproceedings{sun2023length, title = {A Length-Extrapolatable Transformer}, author = {Sun, Yutao and "
+              "Dong, Li and Patra, Barun and Ma, Shuming and Huang, Shaohan and Benhaim, Alon and Chaudhary, Vishrav "
+              "and Song, Xia and Wei, Furu}, booktitle = {Proceedings of the 61st Annual Meeting of the Association "
+              "for Computational Linguistics (Volume 1: Long Papers)}, year = {2023}, eprint = {2212.10554}, "
+              "archiveprefix = {arXiv}}",
 };

@@ -17,6 +17,7 @@ enum { CONFIG_NORM_LAYER, CONFIG_NORM_RMS };
 enum { CONFIG_GELU_TANH, CONFIG_GELU_EXACT };
 enum { CONFIG_DECAY_MATRICES, CONFIG_DECAY_TWO_DIM, CONFIG_DECAY_ALL };
 enum { CONFIG_SCHEDULE_CONSTANT, CONFIG_SCHEDULE_COSINE, CONFIG_SCHEDULE_LINEAR };
+enum { CONFIG_LENGTHS_UNIFORM, CONFIG_LENGTHS_FIXED, CONFIG_LENGTHS_GEOMETRIC, CONFIG_LENGTHS_WEIGHTS };
 enum { CONFIG_SELECT_LAST, CONFIG_SELECT_BEST };
 
 typedef struct run_config {
@@ -31,7 +32,10 @@ typedef struct run_config {
         double init_deviation; /* of all matrices and the token table */
     } model;
     struct {
-        int min_len, len;  /* task lengths, uniform in between, one for each sequence */
+        int min_len, len;  /* task lengths, one for each sequence, from the distribution that follows (lengths.h) */
+        int lengths;
+        double length_ratio;    /* geometric: P(l + 1) / P(l) */
+        pe_list length_weights; /* weights: of equally wide bands of min_len .. len, in order */
         int steps, batch;  /* batch: sequences in a step */
         double lr, min_lr; /* min_lr: what the schedule ends at, as a share of lr */
         int warmup, schedule;

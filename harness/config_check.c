@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "lengths.h"
 #include "options.h"
 #include "regime.h"
 #include "task.h"
@@ -221,7 +222,7 @@ int config_canonical(run_config *c, const char *name, const registry *r, error *
         return check_options_text(c, r, e);
     if (field == c->eval.bins)
         return check_ranges_text(c, e);
-    if (row->kind == PE_OPTION_LIST)
+    if (field == (char *)&c->eval.ratios) /* the order of weights says which band each is of */
         qsort(((pe_list *)field)->value, (size_t)((pe_list *)field)->count, sizeof(double), real_order);
     return 0;
 }
@@ -245,7 +246,7 @@ static int check_shortest(run_config *c, task_kind kind, int longest, error *e)
 {
     if (c->train.min_len != PE_AUTO_INT)
         return 0;
-    if (kind == TASK_LANGUAGE) {
+    if (kind == TASK_LANGUAGE || c->train.lengths == CONFIG_LENGTHS_FIXED) {
         c->train.min_len = c->train.len;
         return 0;
     }
@@ -280,7 +281,8 @@ static int check_training(run_config *c, const char **row, error *e)
     return 0;
 }
 
-static int check_language_lengths(const run_config *c, const length_bin *bins, int count, const char **row, error *e)
+static int check_language_lengths(const run_config *c, const task *t, const length_bin *bins, int count, const char **row,
+                                  error *e)
 {
     *row = "eval.bins";
     for (int i = 0; i < count; i++)
@@ -288,6 +290,8 @@ static int check_language_lengths(const run_config *c, const length_bin *bins, i
             return error_set(e, ERROR_USAGE, "%d-%d: a language task is tested at single lengths, as in 64;128",
                              bins[i].min_len, bins[i].max_len);
     *row = "eval.stride";
+    if (c->eval.stride > 0 && task_scored(t, bins[0].min_len) > 0)
+        return error_set(e, ERROR_USAGE, "windows cannot slide over %s, which draws them", task_of(t)->name);
     if (c->eval.stride > bins[0].min_len)
         return error_set(e, ERROR_USAGE, "windows %d tokens apart would skip text at the shortest test length, %d",
                          c->eval.stride, bins[0].min_len);
@@ -394,12 +398,15 @@ static int check_task(run_config *c, const registry *r, const length_bin *bins, 
     if (!t)
         return -1;
     int result = check_shortest(c, task_of(t)->kind, longest, e);
+    if (result == 0)
+        result = lengths_check(c, row, e);
     if (result == 0) {
+        *row = "task";
         int shortest = bins[0].min_len < c->train.min_len ? bins[0].min_len : c->train.min_len;
         result = task_check(c->task, config_regime(c), shortest, longest, e);
     }
     if (result == 0 && task_of(t)->kind == TASK_LANGUAGE)
-        result = check_language_lengths(c, bins, count, row, e);
+        result = check_language_lengths(c, t, bins, count, row, e);
     if (result == 0)
         result = config_check_encoding(c, r, t, longest, row, e);
     task_free(t);

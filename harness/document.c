@@ -44,13 +44,36 @@ void doc_name(buffer *text, const char *name)
     buffer_add(text, DOC_END);
 }
 
-/* Writes a mark's flat contents (code, link) and returns what stands behind its end. */
+void doc_cite(buffer *text, const char *keys)
+{
+    if (!*keys)
+        return;
+    buffer_add(text, DOC_CITE);
+    doc_plain(text, keys);
+    buffer_add(text, DOC_END);
+}
+
+static void doc_flat_cite(buffer *out, const char *keys, size_t length, const doc_dialect *dialect)
+{
+    static const char bibliography[] = "sources.bib";
+    if (dialect->cite) {
+        dialect->cite(out, keys, length);
+        return;
+    }
+    dialect->plain(out, " [", 2);
+    dialect->link(out, bibliography, sizeof bibliography - 1, keys, length);
+    dialect->plain(out, "]", 1);
+}
+
+/* Writes a mark's flat contents (code, link, citation) and returns what stands behind its end. */
 static const char *doc_flat(buffer *out, const char *text, const doc_dialect *dialect)
 {
     const char *body = text + 1;
     size_t length = strcspn(body, DOC_END);
     if (*text == DOC_CODE[0]) {
         dialect->code(out, body, length);
+    } else if (*text == DOC_CITE[0]) {
+        doc_flat_cite(out, body, length, dialect);
     } else {
         size_t address = strcspn(body, DOC_TO DOC_END);
         size_t begin = address < length ? address + 1 : length;
@@ -63,10 +86,10 @@ void doc_inline(buffer *out, const char *text, const doc_dialect *dialect)
 {
     const char *const *open = NULL; /* strong and muted do not nest in each other */
     while (*text) {
-        size_t length = strcspn(text, DOC_CODE DOC_STRONG DOC_MUTED DOC_LINK DOC_TO DOC_END);
+        size_t length = strcspn(text, DOC_CODE DOC_STRONG DOC_MUTED DOC_LINK DOC_TO DOC_END DOC_CITE);
         dialect->plain(out, text, length);
         text += length;
-        if (*text == DOC_CODE[0] || *text == DOC_LINK[0]) {
+        if (*text == DOC_CODE[0] || *text == DOC_LINK[0] || *text == DOC_CITE[0]) {
             text = doc_flat(out, text, dialect);
             continue;
         }

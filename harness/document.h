@@ -18,6 +18,7 @@
 #define DOC_LINK "\004"
 #define DOC_TO "\005"
 #define DOC_END "\006"
+#define DOC_CITE "\007" /* DOC_CITE "key,key" DOC_END: works in sources.bib, beside the report */
 
 typedef enum doc_kind {
     DOC_TITLE,         /* text: the report's title, extra: what stands above it */
@@ -36,6 +37,7 @@ typedef enum doc_kind {
     DOC_ROW,
     DOC_CELL,          /* text, extra: small text below or behind it */
     DOC_TABLE_END,
+    DOC_BIBLIOGRAPHY,  /* where a format has one: the works that were cited, from sources.bib */
     DOC_FOLD,          /* text: what is inside; closed at first where the format can */
     DOC_FOLD_END
 } doc_kind;
@@ -77,6 +79,9 @@ void doc_name(buffer *text, const char *name);
 /* The same without the marks of code, for messages. */
 void doc_plain(buffer *text, const char *words);
 
+/* A citation of keys, "a,b", behind what has been written; nothing for none. */
+void doc_cite(buffer *text, const char *keys);
+
 void doc_free(document *d);
 
 /* How one format writes a text. */
@@ -85,6 +90,7 @@ typedef struct doc_dialect {
     void (*code)(buffer *out, const char *text, size_t length);
     void (*link)(buffer *out, const char *address, size_t address_length, const char *text, size_t length);
     const char *strong[2], *muted[2];                             /* before and behind */
+    void (*cite)(buffer *out, const char *keys, size_t length);   /* NULL: "[keys]", a link to sources.bib */
 } doc_dialect;
 void doc_inline(buffer *out, const char *text, const doc_dialect *dialect);
 

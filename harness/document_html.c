@@ -239,8 +239,9 @@ static void page_block(page *p, int i)
     case DOC_FIGURE:
         page_figure(p, i);
         break;
-    case DOC_FIGURE_PART:
-        break; /* shown by its figure */
+    case DOC_FIGURE_PART: /* shown by its figure */
+    case DOC_BIBLIOGRAPHY:
+        break;
     case DOC_TABLE:
         page_table(p, b);
         break;

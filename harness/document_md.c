@@ -167,8 +167,9 @@ static void md_block(md_page *p, int i)
     case DOC_FIGURE:
         md_figure(p, b);
         break;
-    case DOC_FIGURE_PART:
-        break; /* the whole figure shows it */
+    case DOC_FIGURE_PART: /* the whole figure shows it */
+    case DOC_BIBLIOGRAPHY:
+        break;
     case DOC_FOLD:
         p->folds++;
         md_text(p, "<details><summary>", b->text, "</summary>\n\n");

@@ -95,8 +95,20 @@ static void tex_link(buffer *out, const char *address, size_t address_length, co
     buffer_add(out, "}");
 }
 
-static const doc_dialect tex_dialect = {
-    .plain = tex_plain, .code = tex_code, .link = tex_link, .strong = {"\\textbf{", "}"}, .muted = {"", ""}};
+/* Keys are letters, digits and hyphens: they pass as they are. */
+static void tex_cite(buffer *out, const char *keys, size_t length)
+{
+    buffer_add(out, "~\\cite{");
+    buffer_bytes(out, keys, length);
+    buffer_add(out, "}");
+}
+
+static const doc_dialect tex_dialect = {.plain = tex_plain,
+                                        .code = tex_code,
+                                        .link = tex_link,
+                                        .strong = {"\\textbf{", "}"},
+                                        .muted = {"", ""},
+                                        .cite = tex_cite};
 
 static void tex_text(tex_page *p, const char *before, const char *text, const char *behind)
 {
@@ -222,6 +234,9 @@ static void tex_block(tex_page *p, int i)
         break;
     case DOC_FIGURE:
         tex_figure(p, b);
+        break;
+    case DOC_BIBLIOGRAPHY:
+        buffer_add(p->out, "\\bibliographystyle{plain}\n\\bibliography{sources}\n\n");
         break;
     case DOC_FACT:
     case DOC_FIGURE_PART:

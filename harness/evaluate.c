@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lengths.h"
+
 int evaluate_append(run_result *out, run_value v, error *e)
 {
     run_value *grown = realloc(out->values, sizeof *grown * (size_t)(out->values_count + 1));
@@ -168,8 +170,8 @@ static void answer_draw(const evaluation *v, answer_bench *a, length_bin bin, in
     uint64_t seed = (uint64_t)v->config->seed;
     batch_buffer_clear(&a->data);
     for (int n = first; n < first + count; n++) {
-        int len = train_length(seed, (uint64_t)EVALUATE_LENGTHS + (uint64_t)bin.max_len, (uint32_t)n, bin.min_len,
-                               bin.max_len);
+        int len = lengths_uniform(seed, (uint64_t)EVALUATE_LENGTHS + (uint64_t)bin.max_len, (uint32_t)n, bin.min_len,
+                                  bin.max_len);
         a->sums.shared += batch_buffer_draw(&a->data, v->task, TASK_TEST, seed, (uint64_t)bin.max_len, (uint32_t)n, len);
         a->sums.chance_exact += task_chance_exact(v->task, len);
         a->sums.chance_token += task_chance_token(v->task, len);

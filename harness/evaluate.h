@@ -54,7 +54,7 @@ int evaluate_append(run_result *out, run_value v, error *e);
 int evaluate_positions(run_result *out, length_bin bin, const char *mode, int count, const double *sum, const long *n,
                        error *e);
 
-/* evaluate_text.c: the same for language tasks, windows and sliding windows. */
+/* evaluate_text.c: the same for language tasks: a text in windows and sliding windows, or windows that are drawn. */
 int evaluate_text_bin(const evaluation *v, length_bin bin, run_result *out, error *e);
 
 /* What windows a text of `count` tokens (count - 1 predictions) is scored in. Window i reads tokens begin .. begin+len-1 and

@@ -1,4 +1,5 @@
-/* evaluate_text.c - language tasks: the loss of a fixed stretch of text, read in windows of each length.
+/* evaluate_text.c - language tasks: the loss of a fixed stretch of text, read in windows of each length, or, where a task
+ * has no text that is predicted byte by byte, of windows that it draws.
  *
  * Non-overlapping windows give early positions of each window little context (the "early token curse"); a sliding window
  * gives every scored token, after the first window, at least window - stride tokens of it. Both score each prediction of the
@@ -105,6 +106,26 @@ static point_standing text_standing(const evaluation *v, text_bench *t, int wind
     return worst;
 }
 
+/* What one pass found: a value, and with `positions` the loss by position. too_short: the text has no such window. */
+static int text_values(const text_bench *t, length_bin bin, const char *mode, const point_standing *standing,
+                       int too_short, int positions, run_result *out, error *e)
+{
+    run_value value = { .bin = bin, .metric = "loss", .mode = mode, .value = evaluate_mean_loss(t->sum, t->scored),
+                        .n = t->scored, .status = standing->undefined ? "undefined" : too_short ? "not_run" : "ok" };
+    if (!standing->undefined)
+        memcpy(value.flag, standing->flag, sizeof value.flag);
+    if (evaluate_append(out, value, e) < 0)
+        return -1;
+    if (!positions || !t->scored)
+        return 0;
+    return evaluate_positions(out, bin, mode, bin.max_len, t->position_loss, t->position_n, e);
+}
+
+static int text_stopped(const evaluation *v, error *e)
+{
+    return v->watch && v->watch->stop && *v->watch->stop ? error_set(e, ERROR_INTERRUPTED, "interrupted") : 0;
+}
+
 static int text_pass(const evaluation *v, length_bin bin, int stride, const char *mode, run_result *out, error *e)
 {
     long count;
@@ -123,27 +144,52 @@ static int text_pass(const evaluation *v, length_bin bin, int stride, const char
         if (sequences == per_part) {
             text_part(v, &t, sequences, i);
             sequences = 0;
-            if (v->watch && v->watch->stop && *v->watch->stop)
-                failed = error_set(e, ERROR_INTERRUPTED, "interrupted");
+            failed = text_stopped(v, e);
         }
     }
     if (!failed && sequences)
         text_part(v, &t, sequences, -1);
-    if (!failed) {
-        run_value value = { .bin = bin, .metric = "loss", .mode = mode, .value = evaluate_mean_loss(t.sum, t.scored),
-                            .n = t.scored, .status = standing.undefined ? "undefined" : too_short ? "not_run" : "ok" };
-        if (!standing.undefined)
-            memcpy(value.flag, standing.flag, sizeof value.flag);
-        failed = evaluate_append(out, value, e);
+    if (!failed)
+        failed = text_values(&t, bin, mode, &standing, too_short, stride == window, out, e);
+    arena_free(&t.memory);
+    return failed;
+}
+
+/* Window number `item` of the test stream, behind those that the part holds. */
+static void text_draw(const evaluation *v, text_bench *t, int window, long item, int sequence)
+{
+    int at = t->start[sequence];
+    task_sample sample = { .input = t->input + at, .target = t->target + at };
+    task_draw(v->task, TASK_TEST, (uint64_t)v->config->seed, (uint64_t)window, (uint32_t)item, window, &sample, NULL);
+    t->start[sequence + 1] = at + sample.count;
+}
+
+/* As many windows as score eval.tokens tokens, one at least. */
+static int text_drawn_pass(const evaluation *v, length_bin bin, run_result *out, error *e)
+{
+    int window = bin.max_len, per_part = TEXT_PART_TOKENS / window < 1 ? 1 : TEXT_PART_TOKENS / window;
+    long windows = v->config->eval.tokens / task_scored(v->task, window);
+    windows = windows < 1 ? 1 : windows;
+    text_bench t = { .memory = { NULL, 0 } };
+    int failed = text_bench_create(v, &t, window, per_part, e);
+    point_standing standing = failed ? (point_standing){ 0, "" } : text_standing(v, &t, window);
+    for (long first = 0; !failed && !standing.undefined && first < windows; first += per_part) {
+        int sequences = windows - first < per_part ? (int)(windows - first) : per_part;
+        for (int n = 0; n < sequences; n++)
+            text_draw(v, &t, window, first + n, n);
+        text_part(v, &t, sequences, first);
+        failed = text_stopped(v, e);
     }
-    if (!failed && stride == window && t.scored)
-        failed = evaluate_positions(out, bin, "windows", window, t.position_loss, t.position_n, e);
+    if (!failed)
+        failed = text_values(&t, bin, "masked", &standing, 0, 1, out, e);
     arena_free(&t.memory);
     return failed;
 }
 
 int evaluate_text_bin(const evaluation *v, length_bin bin, run_result *out, error *e)
 {
+    if (task_scored(v->task, bin.max_len) > 0)
+        return text_drawn_pass(v, bin, out, e);
     if (text_pass(v, bin, bin.max_len, "windows", out, e) < 0)
         return -1;
     int stride = v->config->eval.stride;

@@ -127,6 +127,8 @@ static void figure_leave_out(figure_panel *p, figure_point *point)
 /* The axis ends where the curves do, so that their labels stand beside their ends. */
 static void figure_fit_x(figure_panel *p, double low, double high)
 {
+    low = p->x_from_zero ? fmin(low, 0) : low;
+    high = high > low ? high : low + 1; /* one x alone */
     p->x_high = high;
     figure_linear_tics(&low, &high, p->x_tic, &p->x_tics);
     p->x_low = low;

@@ -40,6 +40,7 @@ typedef struct figure_panel {
     char *title, *subtitle;
     const char *x_title;
     double x_low, x_high, y_low, y_high;
+    int x_from_zero;         /* figure_fit begins the x axis at 0 */
     double x_log, y_log;     /* base of a logarithmic axis; 0: linear */
     double train_x;          /* lengths up to here were met in training; NAN: not on this axis */
     int x_tics, y_tics;

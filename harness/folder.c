@@ -255,14 +255,27 @@ int folder_foreign(const folder *f, const char (*keys)[CONFIG_KEY_SIZE], int cou
     return n;
 }
 
+json_t *folder_budget_json(const spec_tune *tune)
+{
+    json_t *rates = json_array(), *seeds = json_array();
+    for (int i = 0; i < tune->rates; i++)
+        json_array_append_new(rates, json_real(tune->rate[i]));
+    for (int i = 0; i < tune->seeds; i++)
+        json_array_append_new(seeds, json_integer(SPEC_TUNE_SEED + i));
+    return json_pack("{s:o, s:o}", "lr", rates, "seeds", seeds);
+}
+
 static json_t *folder_spec_json(const spec *s, const char (*keys)[CONFIG_KEY_SIZE])
 {
     json_t *runs = json_array();
     for (int i = 0; i < s->count; i++)
         json_array_append_new(runs, json_pack("{s:s, s:s, s:s, s:i}", "key", keys[i], "encoding", s->runs[i].encoding,
                                               "task", s->runs[i].task, "seed", s->runs[i].seed));
-    return json_pack("{s:s, s:s, s:s, s:s, s:o}", "schema", "posbench-sweep/1", "name", s->name, "title", s->title,
-                     "baseline", s->baseline, "runs", runs);
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:o}", "schema", "posbench-sweep/1", "name", s->name, "title",
+                             s->title, "baseline", s->baseline, "runs", runs);
+    if (json && s->tune.rates)
+        json_object_set_new(json, "tune", folder_budget_json(&s->tune));
+    return json;
 }
 
 static int folder_says(const char *path, const char *text, size_t size)

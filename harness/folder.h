@@ -64,6 +64,9 @@ int folder_foreign(const folder *f, const char (*keys)[CONFIG_KEY_SIZE], int cou
 /* Writes spec.json (sweep.h) unless it says the same already. */
 int folder_store_spec(const folder *f, const claims *c, const spec *s, const char (*keys)[CONFIG_KEY_SIZE], error *e);
 
+/* The budget of tuning, {"lr": [number, ...], "seeds": [int, ...]}. */
+json_t *folder_budget_json(const spec_tune *tune);
+
 /* -1 with e set when a file of 256 kB cannot be written to runs/: the disk is full, a quota is used up. */
 int folder_has_room(const folder *f, const char *key, error *e);
 

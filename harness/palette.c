@@ -24,7 +24,7 @@ unsigned palette_rgb(int colour, int dark)
  * colours only: any other would do, and changing it recolours every figure. */
 static uint64_t palette_hash(const char *name)
 {
-    return rng_hash(name) * 0x997d9210d185413dULL >> 32;
+    return rng_hash(name) * 0x26bea76c0f9db0bbULL >> 32;
 }
 
 static int palette_compare(const void *a, const void *b)

@@ -132,9 +132,9 @@ static json_t *record_selection(const run_config *c, const run_result *r)
 
 static json_t *record_data(const run_result *r)
 {
-    return json_pack("{s:i, s:I, s:o, s:o}", "train_tokens_max", r->train_tokens_max, "tokens_seen",
-                     (json_int_t)r->tokens_seen, "map_reach", record_real(r->map_reach), "corpus_sha256",
-                     record_string(r->corpus_digest));
+    return json_pack("{s:i, s:I, s:o, s:i, s:o}", "train_tokens_max", r->train_tokens_max, "tokens_seen",
+                     (json_int_t)r->tokens_seen, "map_reach", record_real(r->map_reach), "task_version",
+                     r->task_version, "corpus_sha256", record_string(r->corpus_digest));
 }
 
 static json_t *record_cost(const run_result *r)

@@ -26,7 +26,8 @@ void host_facts_read(host_facts *h);
  *   "config": {"encoding", "task", "seed", "model": {...}, "train": {...}, "eval": {...}}   as in a spec, all rows
  *   "status": "ok" | "diverged" | "failed" | "interrupted"      "status_step": int      "message": string or null
  *   "parameters": {"total": int, "encoding": int}
- *   "data": {"train_tokens_max": int, "tokens_seen": int, "map_reach": number, "corpus_sha256": string or null}
+ *   "data": {"train_tokens_max": int, "tokens_seen": int, "map_reach": number, "task_version": int,
+ *            "corpus_sha256": string or null}
  *   "selection": {"rule": "last" | "best", "step": int, "fitted": bool, "fit_score": number}
  *   "training": [{"step", "loss", "lr", "grad_norm", "validation_exact", "validation_loss"}, ...]
  *   "evaluation": [{"min_len", "max_len", "ratio", "metric", "mode", "value", "n", "status",

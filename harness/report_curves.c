@@ -142,8 +142,8 @@ static int positions_panel(const report_view *v, const run_record *first, const 
 }
 
 /* Modes of language tasks; positions of an answer are no text. */
-static const char *const positions_modes[] = {"windows", "sliding"};
-enum { POSITIONS_MODES = 2 };
+static const char *const positions_modes[] = {"windows", "sliding", "masked"};
+enum { POSITIONS_MODES = 3 };
 
 int report_positions_write(const report_view *v, const char *dir, report_figures *out, error *e)
 {

@@ -60,9 +60,14 @@ static void document_training(const report_view *v, const report_figures *f, doc
                     "training at that step. It is about training lengths only.",
                     d);
     report_cost_table(v, d);
+    document_figure(f, REPORT_COST,
+                    "Score past the training length over the time that a run trains, means over seeds, on the machines that "
+                    "made the records: time compares runs of one machine.",
+                    d);
+    report_tune_table(v, d);
 }
 
-void report_document(const report_view *v, const report_figures *f, document *d)
+void report_document(const report_view *v, const report_figures *f, const report_sources *s, document *d)
 {
     *d = (document){0};
     document_title(v, d);
@@ -104,5 +109,7 @@ void report_document(const report_view *v, const report_figures *f, document *d)
     document_training(v, f, d);
     report_notes(v, f, d);
     report_how_to_read(v, d);
+    report_methods(v, s, d);
     report_provenance(v, d);
+    report_sources_list(s, d);
 }

@@ -4,9 +4,10 @@
 
 #include "document.h"
 #include "report_figures.h"
+#include "report_methods.h"
 #include "report_view.h"
 
-void report_document(const report_view *v, const report_figures *f, document *out);
+void report_document(const report_view *v, const report_figures *f, const report_sources *s, document *out);
 
 /* Tables (report_tables.c). */
 void report_overview_table(const report_view *v, document *d);

@@ -1,4 +1,5 @@
 #include "report_figures.h"
+#include "report_methods.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ int report_figures_write(const report_view *v, const char *dir, report_figures *
         out->first[i] = -1;
     if (report_extrapolation_write(v, dir, out, e) < 0 || report_reach_write(v, dir, out, e) < 0 ||
         report_ranks_write(v, dir, out, e) < 0 || report_positions_write(v, dir, out, e) < 0 ||
-        report_training_write(v, dir, out, e) < 0)
+        report_training_write(v, dir, out, e) < 0 || report_quality_write(v, dir, out, e) < 0)
         return -1;
     return 0;
 }

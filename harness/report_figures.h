@@ -22,6 +22,7 @@ typedef enum report_figure_kind {
     REPORT_RANKS,            /* mean ranks with intervals */
     REPORT_POSITIONS,        /* loss by position of long texts */
     REPORT_TRAINING,         /* training loss by step */
+    REPORT_COST,             /* score over training time */
     REPORT_FIGURE_KINDS
 } report_figure_kind;
 

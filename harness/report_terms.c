@@ -11,7 +11,7 @@ static const struct {
     {"Loss",
      " is in nats per token, over all scored tokens at once. Non-overlapping windows give early tokens of each window "
      "little context; sliding windows give every token a full one. A gain that only windows show is the end of that "
-     "handicap, not use of longer context."},
+     "handicap, not use of longer context. Masked is the loss of hidden tokens in windows drawn at random."},
     {"Means", " are over seeds, of all runs that gave a value, fitted or not. The 95 % intervals come from the "
               "studentised bootstrap (4000 "
               "resamples of the seeds) and stay within what a score can be; with one seed there is none. Where all "

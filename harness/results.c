@@ -122,6 +122,15 @@ static void results_copy(const json_t *spec, const char *key, char *out, size_t 
         snprintf(out, size, "%s", text);
 }
 
+static json_t *results_read_json(const char *path, error *e)
+{
+    json_error_t fault;
+    json_t *value = json_load_file(path, 0, &fault);
+    if (!value && !(json_error_code(&fault) == json_error_cannot_open_file && errno == ENOENT))
+        error_set(e, ERROR_ENVIRONMENT, "%s:%d:%d: %s", path, fault.line, fault.column, fault.text);
+    return value;
+}
+
 /* A folder that no sweep made (records copied together) has no spec.json: its own name must do. */
 static int results_read_spec(const char *dir, results *out, error *e)
 {
@@ -129,17 +138,17 @@ static int results_read_spec(const char *dir, results *out, error *e)
     const char *last = realpath(dir, whole) ? strrchr(whole, '/') : NULL;
     snprintf(out->name, sizeof out->name, "%.127s", last && last[1] ? last + 1 : dir);
     snprintf(path, sizeof path, "%s/spec.json", dir);
-    json_error_t fault;
-    json_t *spec = json_load_file(path, 0, &fault);
-    if (!spec && json_error_code(&fault) == json_error_cannot_open_file && errno == ENOENT)
-        return 0;
+    json_t *spec = results_read_json(path, e);
     if (!spec)
-        return error_set(e, ERROR_ENVIRONMENT, "%s:%d:%d: %s", path, fault.line, fault.column, fault.text);
+        return e->kind == ERROR_NONE ? 0 : -1;
     results_copy(spec, "name", out->name, sizeof out->name);
     results_copy(spec, "title", out->title, sizeof out->title);
     results_copy(spec, "baseline", out->baseline, sizeof out->baseline);
+    out->tuned = json_is_object(json_object_get(spec, "tune"));
     json_decref(spec);
-    return 0;
+    snprintf(path, sizeof path, "%s/tune/choice.json", dir);
+    out->choice = out->tuned ? results_read_json(path, e) : NULL;
+    return e->kind == ERROR_NONE ? 0 : -1;
 }
 
 /* ------------------------------------------------------------------------------------------------ loading */
@@ -183,8 +192,8 @@ int results_load(const char *dir, results *out, error *e)
     results_free_names(names, count);
     qsort(out->run, (size_t)out->count, sizeof *out->run, results_compare);
     results_drop_twins(runs, out, &faults);
-    int unread = results_read_spec(dir, out, &fault) < 0; /* records are labelled all the same */
-    if (results_label_all(out, &fault) < 0 || unread)
+    int spec_fault = results_read_spec(dir, out, &fault); /* first: labels depend on whether the rate was tuned */
+    if (results_label_all(out, &fault) < 0 || spec_fault < 0)
         results_fault(&faults, fault.message);
     if (out->count == 0 && faults.length == 0)
         results_fault(&faults, "no records: a sweep puts one there for each finished run");
@@ -204,5 +213,6 @@ void results_free(results *r)
         free(r->run[i].label);
     }
     free(r->run);
+    json_decref(r->choice);
     *r = (results){0};
 }

@@ -25,6 +25,8 @@ typedef struct results {
     char name[128];      /* of the sweep: spec.json's, or the folder's */
     char title[256];     /* spec.json's; may be empty */
     char baseline[PE_TEXT_MAX]; /* spec.json's; may be empty */
+    int tuned;           /* 1: spec.json says that train.lr was chosen by tuning (tune.h) */
+    json_t *choice;      /* then tune/choice.json, which says how; NULL: it is not there */
 } results;
 
 /* Reads dir/runs/<key>.json, and dir/spec.json when it is there. Returns 0, or -1 with e set. Files that are no records do

@@ -5,6 +5,7 @@
 
 #include "buffer.h"
 #include "options.h"
+#include "work.h"
 
 enum { LABEL_VALUE_MAX = 8192 };
 
@@ -38,6 +39,22 @@ static int label_differs(const results *r, int first, int end, const pe_option *
     return 0;
 }
 
+/* Whether the rate follows from the other settings among runs first .. end-1, as it does where each cell's was chosen by
+ * tuning: it then tells no runs apart that something else does not. */
+static int label_rate_follows(const results *r, int first, int end)
+{
+    for (int i = first; i < end; i++)
+        for (int j = i + 1; j < end; j++)
+            if (r->run[i].config.train.lr != r->run[j].config.train.lr) {
+                run_config one = r->run[i].config, other = r->run[j].config;
+                one.train.lr = other.train.lr;
+                one.seed = other.seed;
+                if (work_shape(&one, 0) == work_shape(&other, 0))
+                    return 0;
+            }
+    return 1;
+}
+
 /* " [" before the first difference, ", " before the others: "name [train.len=64, train.lr=0.0003]". begin: the label's
  * length without differences. */
 static void label_add(const run_record *item, const pe_option *row, size_t begin, buffer *label)
@@ -59,8 +76,10 @@ static int label_group(results *r, int first, int end, error *e)
     }
     for (int i = first; i < end; i++)
         begin[i - first] = label_begin(&r->run[i], &label[i - first]);
+    int rate_follows = r->tuned && label_rate_follows(r, first, end);
     for (const pe_option *row = config_rows; row->name; row++) {
-        if (label_is_grouping(row->name) || !label_differs(r, first, end, row))
+        if (label_is_grouping(row->name) || !label_differs(r, first, end, row) ||
+            (rate_follows && strcmp(row->name, "train.lr") == 0))
             continue;
         for (int i = first; i < end; i++)
             label_add(&r->run[i], row, begin[i - first], &label[i - first]);

@@ -47,23 +47,25 @@ static void session_free(run_session *s)
     arena_free(&s->memory);
 }
 
-static int session_lengths(const run_config *c, int *longest, error *e)
+/* Of training and of all tests. */
+static int session_lengths(const run_config *c, int *shortest, int *longest, error *e)
 {
     length_bin bins[CONFIG_BINS_MAX];
     int count = config_bins(c, bins, e);
     if (count < 0)
         return -1;
+    *shortest = bins[0].min_len < c->train.min_len ? bins[0].min_len : c->train.min_len;
     *longest = bins[count - 1].max_len > c->train.len ? bins[count - 1].max_len : c->train.len;
     return 0;
 }
 
 static int session_open(run_session *s, const run_config *c, const registry *r, error *e)
 {
-    int longest;
-    if (session_lengths(c, &longest, e) < 0 || layered_parse(r, c->encoding, &s->stacks, e) < 0 ||
+    int shortest, longest;
+    if (session_lengths(c, &shortest, &longest, e) < 0 || layered_parse(r, c->encoding, &s->stacks, e) < 0 ||
         config_eval_stacks(c, r, &s->eval_stacks, e) < 0)
         return -1;
-    s->task = task_open(c->task, config_regime(c), c->train.min_len < longest ? c->train.min_len : longest, longest, e);
+    s->task = task_open(c->task, config_regime(c), shortest, longest, e);
     if (!s->task)
         return -1;
     int train_tokens = task_tokens(s->task, c->train.len);
@@ -81,6 +83,7 @@ static void run_describe(const run_session *s, run_result *out)
     out->parameters = (long)s->model.length;
     out->encoding_parameters = model_encoding_parameters(&s->model);
     out->train_tokens_max = s->model.shape.train_len;
+    out->task_version = task_of(s->task)->version;
     snprintf(out->corpus_digest, sizeof out->corpus_digest, "%s", digest ? digest : "");
 }
 

@@ -15,7 +15,7 @@ const char *run_status_name(run_status s);
 typedef struct run_value {
     length_bin bin;
     const char *metric;     /* exact_match | token_accuracy | loss (nats a token) | chance_exact | chance_token | overlap */
-    const char *mode;       /* teacher_forced | windows | sliding */
+    const char *mode;       /* teacher_forced | windows | sliding | masked */
     double value;           /* NAN: no value */
     long n;                 /* what was averaged: sequences, or tokens for loss and token_accuracy */
     const char *status;     /* ok | undefined | not_run */
@@ -48,6 +48,7 @@ typedef struct run_result {
     long tokens_seen;       /* in training */
     int train_tokens_max;   /* tokens of the longest training sequence = pe_shape.train_len */
     double map_reach;       /* the largest position met in training */
+    int task_version;       /* of the task's descriptor */
     char corpus_digest[65]; /* empty: no file was read */
     int values_count, positions_count, curve_count;
     run_value *values;

@@ -13,7 +13,8 @@
 enum { SEEDS_MAX = 1000 };
 
 /* What top level, overrides, when and set may hold besides rows; for "did you mean". */
-static const char *const spec_words[] = {"name", "title", "baseline", "seeds", "overrides", "model", "train", "eval"};
+static const char *const spec_words[] = {"name", "title", "baseline", "seeds", "overrides", "tune",
+                                         "model", "train", "eval"};
 static const char *const rule_words[] = {"when", "set"};
 static const char *const section_words[] = {"model", "train", "eval"};
 
@@ -246,6 +247,8 @@ static int spec_take_pair(spec_reader *s, const yaml_pair *pair)
     }
     if (strcmp(key, "overrides") == 0)
         return spec_take_rules(s, pair->value);
+    if (strcmp(key, "tune") == 0)
+        return spec_tune_take(&s->draft, pair, s->e);
     if (strcmp(key, "seeds") == 0)
         return 0; /* after all rows, so that seed is known */
     int taken = spec_axes_take(&s->draft, pair, &s->draft.axes, s->e);
@@ -294,6 +297,7 @@ static int spec_take_document(spec_reader *s, const char *path, const yaml_docum
         return -1;
     spec_check_name(s, path);
     spec_check_baseline(s);
+    spec_tune_check(&s->draft);
     if (faults->count || s->e->kind != ERROR_NONE)
         return s->e->kind != ERROR_NONE ? -1 : 0;
     return spec_grid(&s->draft, s->e);
@@ -327,7 +331,7 @@ int spec_load(const char *path, const registry *r, const char *only, spec *out, 
     if (result == 0 && faults->count)
         result = yaml_faults_report(faults, e);
     if (result == 0 && only) {
-        out->count = spec_filter(r, only, out->runs, out->count, e);
+        out->count = spec_filter(r, only, out->tune.rates > 0, out->runs, out->count, e);
         result = out->count < 0 ? error_prefix(e, "--only %.256s", only) : 0;
     }
     spec_draft_free(&s->draft);

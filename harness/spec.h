@@ -14,6 +14,8 @@
  *         encoding_options: a(n=3)     other options of a in evaluation alone; "" in an axis: as it was trained
  *   overrides:                       in order, the last match wins; `when` looks at the grid's values only
  *     - {when: {task: t, encoding: [a, b]}, set: {train: {lr: 3e-4}}}
+ *   tune: {lr: [3e-4, 1e-3], seeds: 2}   the learning rate of each cell is chosen among these (tune.h), by trials with as
+ *                                    many seeds of their own (1), 101, 102 ...; train.lr is then given nowhere else
  *   x-anything: &base {...}          a place for anchors; <<: *base merges, own keys win
  *
  * A value that stands twice in one list is refused. Runs that become alike otherwise (an override that fixes what the
@@ -37,12 +39,22 @@ typedef struct spec_left_out {
     int runs;
 } spec_left_out;
 
+/* Seeds of trials are these and the following; no reported run may have one of them. */
+enum { SPEC_TUNE_SEED = 101, SPEC_TUNE_SEEDS_MAX = 1000, SPEC_TUNE_RATES_MAX = 32 };
+
+/* The budget of tuning: rates x seeds trials for each cell, the runs that differ in the seed alone. */
+typedef struct spec_tune {
+    int rates, seeds; /* rates 0: nothing is tuned, train.lr is what the runs say */
+    double rate[SPEC_TUNE_RATES_MAX]; /* [rates], ascending */
+} spec_tune;
+
 typedef struct spec {
     char name[128];             /* "name:" of the file, or its file name without .yaml */
     char title[256];            /* "title:", may be empty */
     char baseline[PE_TEXT_MAX]; /* "baseline:", canonical; empty: none */
     int count;
     run_config *runs; /* [count], checked, canonical, no two alike; seeds innermost so that partial sweeps are useful */
+    spec_tune tune;
     int left_out_count;
     spec_left_out *left_out; /* [left_out_count], of the whole grid, whatever `only` says */
 } spec;

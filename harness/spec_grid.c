@@ -1,3 +1,4 @@
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,7 +274,7 @@ static int only_take(const registry *r, const char *text, size_t length, spec_ax
     return spec_axis_push(&want->row[row - config_rows], canonical, NULL, e);
 }
 
-int spec_filter(const registry *r, const char *only, run_config *runs, int count, error *e)
+int spec_filter(const registry *r, const char *only, int tuned, run_config *runs, int count, error *e)
 {
     spec_axes want = {0};
     int result = 0, kept = 0;
@@ -284,6 +285,8 @@ int spec_filter(const registry *r, const char *only, run_config *runs, int count
         if (!*p)
             break;
     }
+    if (result == 0 && tuned && want.row[spec_row_at(offsetof(run_config, train.lr))].count)
+        result = error_set(e, ERROR_USAGE, "train.lr is chosen by tuning");
     for (int i = 0; i < count && result == 0; i++)
         if (grid_matches(&runs[i], &want))
             runs[kept++] = runs[i];

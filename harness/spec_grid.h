@@ -46,7 +46,8 @@ typedef struct spec_draft {
     int rules_count;
     spec_rule *rules;
     const yaml_node *root;
-    spec *out; /* the grid adds what it leaves out */
+    const yaml_node *tune; /* the key; NULL: there is none */
+    spec *out;             /* the grid adds what it leaves out */
 } spec_draft;
 
 /* ------------------------------------------------------------------------------------------------ spec_axes.c */
@@ -81,7 +82,18 @@ void spec_axes_free(spec_axes *a);
  * Faults go to the draft; runs and what was left out to d->out. Returns 0, or -1 with e set. */
 int spec_grid(spec_draft *d, error *e);
 
-/* Keeps the runs that "key=value,key=value" allows; one key given several times allows any of its values. */
-int spec_filter(const registry *r, const char *only, run_config *runs, int count, error *e);
+/* ------------------------------------------------------------------------------------------------ spec_tune.c */
+
+/* Takes the value of the key `tune` into d->out. Wrong values are faults. -1 with e set when memory is short. */
+int spec_tune_take(spec_draft *d, const yaml_pair *pair, error *e);
+
+/* What the rest of the spec says must leave the rate and the trials' seeds alone; else faults. Nothing without `tune`. */
+void spec_tune_check(spec_draft *d);
+
+/* ------------------------------------------------------------------------------------------------ --only */
+
+/* Keeps the runs that "key=value,key=value" allows; one key given several times allows any of its values. A
+ * rate that is chosen by tuning (`tuned`) cannot be asked for. */
+int spec_filter(const registry *r, const char *only, int tuned, run_config *runs, int count, error *e);
 
 #endif

@@ -249,6 +249,11 @@ const unsigned char *task_text(const task *t, task_stream s, long *count)
     return t->descriptor->text(t->state, s, count);
 }
 
+int task_scored(const task *t, int len)
+{
+    return t->descriptor->scored ? t->descriptor->scored(t->options, len) : 0;
+}
+
 /* ------------------------------------------------------------------------------------------------ draws */
 
 task_stream task_side(const int *input, int count)

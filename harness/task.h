@@ -1,8 +1,8 @@
 /* task.h - the contract of a task: it makes token sequences and says which tokens are scored. It knows no model.
  *
  * A task is one file that ends in one `const task_descriptor`, plus one line in task_list.h. It includes this header
- * only (and system headers). Lengths here are the task's own (symbols to copy, numbers to sort, tokens of text);
- * `tokens` turns them into the tokens that the network sees.
+ * only (and system headers, and a header that its family shares). Lengths here are the task's own (symbols to copy,
+ * numbers to sort, tokens of text); `tokens` turns them into the tokens that the network sees.
  */
 #ifndef TASK_H
 #define TASK_H
@@ -31,7 +31,7 @@ typedef enum task_stream { TASK_TRAIN, TASK_VALIDATION, TASK_TEST } task_stream;
 /* An instance of a task that asks for an answer, without the frame around it. prompt[] and answer[] have room for the
  * largest lengths of the task's `sizes`. */
 typedef struct task_pair {
-    int prompt_len, answer_len;               /* (=) at least 1 each */
+    int prompt_len, answer_len;               /* (=) at least 1 each; the answer may have 0 with answer_varies */
     int *prompt, *answer;                     /* symbols, 0 .. symbols-1 (=) */
     double *prompt_position, *answer_position; /* proposals, >= 0 (=); NULL: the caller wants none */
     double separator_position;                /* of SEP (=); 0 on entry. BOS stands at 0 */
@@ -54,7 +54,7 @@ typedef struct task task;
 
 typedef enum task_kind {
     TASK_ANSWER,         /* prompt and answer: exact match and token accuracy over the scored tokens */
-    TASK_LANGUAGE        /* every token scored: loss, per-position loss, non-overlapping and sliding windows */
+    TASK_LANGUAGE        /* loss and per-position loss: of a text in non-overlapping and sliding windows, or of drawn ones */
 } task_kind;
 
 typedef struct task_descriptor {
@@ -109,10 +109,18 @@ typedef struct task_descriptor {
 
     /* Language tasks instead: a window drawn at random from the stream's own part of the text. */
     void (*window)(const void *options, const void *state, task_stream stream, rng *r, int len, task_sample *out);
-    /* The stream's whole text, for evaluation: bytes of it and their number. */
+    /* The stream's whole text, for evaluation: bytes of it and their number. A byte is what the window before it predicts. */
     const unsigned char *(*text)(const void *state, task_stream stream, long *count);
+    /* Without `text`: how many tokens of a window of this length are scored. Evaluation then draws windows. */
+    int (*scored)(const void *options, int len);
     /* Optional. SHA-256 (hex) of what was read, for the record. */
     const char *(*digest)(const void *state);
+
+    /* 0 at first; raised when equal arguments no longer give equal sequences: records of two versions are of two tasks. */
+    int version;
+
+    /* Optional. Whole BibTeX entries of works that `source` names, as in pe_descriptor. */
+    const char *bibtex;
 } task_descriptor;
 
 /* ------------------------------------------------------------------------------------------------ for writing tasks */
@@ -122,9 +130,47 @@ enum { TASK_SYMBOLS_MAX = 32768 }; /* of an alphabet that task_distinct draws fr
 /* Proposals for an answer that copies the prompt: the i-th symbol of either, from 1, stands at i, SEP at 0. */
 void task_couple_copy(task_pair *out);
 
+/* For other answers that repeat symbols of the prompt. The symbols of the prompt from index `before` on stand at 1, 2 ...,
+ * those in front of them at 0. */
+void task_place_prompt(task_pair *out, int before);
+
+/* The answer's next symbol, and where it stands. answer_len counts them and starts at 0. */
+void task_answer(task_pair *out, int symbol, double position);
+
+/* bits[0], bits[step] ... bits[(len-1) step] = an arrangement of `zeros` zeros and len-zeros ones, each equally likely. */
+void task_arrange_bits(rng *r, int zeros, int len, int step, int *bits);
+
 /* out[0 .. k-1] = k different values of first .. first+n-1 in random order, each ordered choice equally likely.
  * 0 <= k <= n <= TASK_SYMBOLS_MAX. */
 void task_distinct(rng *r, int n, int k, int first, int *out);
+
+/* Filler of retrieval tasks: the words and full stops of "The grass is green. The sky is blue. The sun is yellow. Here we
+ * go. There and back again.", over and over. Token number i >= 0 of it, of TASK_FILLERS kinds. */
+enum { TASK_FILLERS = 16 };
+int task_filler(int i);
+
+/* A text as language tasks read it: the bytes of a file. The first 90 % of them are for training, the next 5 % for
+ * validation, the last 5 % for the test. */
+enum { TASK_CORPUS_BYTES = 256 };
+typedef struct task_corpus {
+    unsigned char *bytes;
+    long begin[4];    /* stream s is bytes begin[s] .. begin[s+1]-1 */
+    double commonest; /* share of the test stretch's most frequent byte */
+    char digest[65];  /* SHA-256, hex */
+} task_corpus;
+/* What the option `file` says in all of them. */
+#define TASK_CORPUS_FILE "results/corpora/prose.txt"
+#define TASK_CORPUS_HELP "what to read, of any content; a relative path starts at the folder where posbench runs"
+/* *state = a new corpus of the file `path`, each stretch of which holds `window` bytes, as windows of length `len` need.
+ * -1 with e set, which begins with `name`. The functions after it serve as a descriptor's state_free, text, digest and
+ * chance_token. */
+int task_corpus_open(const char *name, const char *path, int len, int window, void **state, error *e);
+void task_corpus_free(void *state);
+const unsigned char *task_corpus_stretch(const void *state, task_stream stream, long *count);
+const char *task_corpus_digest(const void *state);
+double task_corpus_commonest(const void *options, const void *state, int len);
+/* `window` bytes in a row that lie in the stream's stretch, from a uniformly random place. */
+const unsigned char *task_corpus_window(const void *state, task_stream stream, rng *r, int window);
 
 /* The chance of guessing a random arrangement of k of n symbols: 1 / (n (n-1) ... (n-k+1)). */
 double task_chance_arrangement(int n, int k);
@@ -161,7 +207,9 @@ enum { TASK_CHANCE_DRAWS = 8192 };
 double task_chance_token(const task *t, int len);
 double task_chance_exact(const task *t, int len);
 const char *task_digest(const task *t);                       /* NULL: nothing was read */
-const unsigned char *task_text(const task *t, task_stream s, long *count); /* language tasks */
+const unsigned char *task_text(const task *t, task_stream s, long *count); /* language tasks with a text */
+/* Scored tokens of a drawn window; 0: the task has a text, or an answer. */
+int task_scored(const task *t, int len);
 
 /* Draws one sequence of a stream. Streams cannot overlap: for answer tasks every instance belongs to one side by a hash
  * of its input tokens (one in eight is held out: half of those for validation, half for test), and a draw is repeated

@@ -50,7 +50,7 @@ static void frame_decoder(const frame *f, const task_pair *pair, task_sample *ou
 }
 
 /* x slot slot ..: an answer shorter than there are slots ends with EOS. Slots without a symbol stand where the last symbol
- * does. */
+ * does, of the prompt if the answer has none. */
 static void frame_encoder(const frame *f, const task_pair *pair, int slots, task_sample *out)
 {
     int begin = pair->prompt_len;
@@ -84,8 +84,8 @@ static void frame_pair(const task *t, rng *kind, rng *rest, int len, task_sample
     framed.position = position;
     t->descriptor->pair(t->options, t->state, kind, rest, len, &pair);
     assert(1 <= pair.prompt_len && pair.prompt_len <= f.prompt_max);
-    assert(1 <= pair.answer_len && pair.answer_len <= f.answer_max);
-    assert(t->descriptor->answer_varies || pair.answer_len == f.answer_max);
+    assert(0 <= pair.answer_len && pair.answer_len <= f.answer_max);
+    assert(t->descriptor->answer_varies || (pair.answer_len == f.answer_max && pair.answer_len > 0));
     if (decoder)
         frame_decoder(&f, &pair, &framed);
     else

@@ -116,4 +116,8 @@ const task_descriptor task_descriptor_sort = {
     .chance_token = sort_chance_token,
     .chance_exact = sort_chance_exact,
     .pair = sort_pair,
+    .bibtex = "@inproceedings{huang2025formal, title = {A Formal Framework for Understanding Length Generalization in "
+              "Transformers}, author = {Huang, Xinting and Yang, Andy and Bhattamishra, Satwik and Sarrof, Yash and "
+              "Krebs, Andreas and Zhou, Hattie and Nakkiran, Preetum and Hahn, Michael}, booktitle = {International "
+              "Conference on Learning Representations}, year = {2025}, eprint = {2410.02140}, archiveprefix = {arXiv}}",
 };

@@ -1,15 +1,11 @@
-#include "stopwatch.h"
 #include "train.h"
 
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------------------------------------ lengths and rates */
+#include "lengths.h"
+#include "stopwatch.h"
 
-int train_length(uint64_t seed, uint64_t index, uint32_t item, int min_len, int max_len)
-{
-    rng r = rng_stream(seed, RNG_LENGTHS, index, item);
-    return min_len + (int)rng_below(&r, (uint32_t)(max_len - min_len + 1));
-}
+/* ------------------------------------------------------------------------------------------------ rates */
 
 double train_rate(const run_config *c, int step)
 {
@@ -90,7 +86,7 @@ double trainer_step(trainer *t, int step, double *norm)
     batch_buffer_clear(&t->data);
     for (int n = 0; n < c->train.batch; n++)
         batch_buffer_draw(&t->data, t->task, TASK_TRAIN, seed, (uint64_t)step, (uint32_t)n,
-                          train_length(seed, (uint64_t)step, (uint32_t)n, c->train.min_len, c->train.len));
+                          lengths_draw(c, (uint64_t)step, (uint32_t)n));
     /* Every scored token of the step weighs the same, whatever part it falls into. */
     int scored = trainer_scored(&t->data);
     double factor = scored ? 1.0 / scored : 0, sum = 0;
@@ -116,7 +112,7 @@ void trainer_validate(trainer *t, double *exact, double *loss)
     batch_buffer *data = &t->check_data;
     batch_buffer_clear(data);
     for (int n = 0; n < one_round; n++) {
-        int len = train_length(seed, stream, (uint32_t)n, c->train.min_len, c->train.len);
+        int len = lengths_draw(c, stream, (uint32_t)n);
         batch_buffer_draw(data, t->task, TASK_VALIDATION, seed, 0, (uint32_t)n, len);
     }
     long scored = trainer_scored(data), right = 0;

@@ -28,9 +28,6 @@ int batch_buffer_draw(batch_buffer *b, const task *t, task_stream stream, uint64
 batch batch_buffer_part(const batch_buffer *b, int first, int count, uint64_t seed, uint64_t map_index, int training,
                         int *start);
 
-/* The length of item `item` of step `index`: uniform over min_len .. max_len. */
-int train_length(uint64_t seed, uint64_t index, uint32_t item, int min_len, int max_len);
-
 /* The learning rate of step 0 .. steps-1: linear warm-up, then the schedule from lr down to lr * min_lr at the last step. */
 double train_rate(const run_config *c, int step);
 

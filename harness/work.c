@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lengths.h"
 #include "regime.h"
 #include "rng.h"
 #include "task.h"
@@ -29,14 +30,14 @@ static double work_attention(const work_sizes *z, double tokens)
 static double work_train(const work_sizes *z)
 {
     const run_config *c = z->config;
-    int shortest = c->train.min_len > 0 ? c->train.min_len : c->train.len;
-    double tokens = work_tokens(z, (shortest + c->train.len) / 2);
+    int mean = c->train.min_len > 0 ? (int)lengths_mean(c) : c->train.len;
+    double tokens = work_tokens(z, mean);
     double token = 6 * z->matrices + WORK_ATTENTION_TRAIN * work_attention(z, tokens);
     return token * tokens * c->train.batch * c->train.steps;
 }
 
 /* Language tasks read `eval.tokens` tokens in whole windows, and with a stride once more, a window for every step of
- * it. */
+ * it; or windows that score as many. */
 static double work_evaluate_bin(const work_sizes *z, const length_bin *b)
 {
     const run_config *c = z->config;
@@ -44,6 +45,9 @@ static double work_evaluate_bin(const work_sizes *z, const length_bin *b)
     double token = 2 * z->matrices + work_attention(z, tokens);
     if (!z->task || task_of(z->task)->kind == TASK_ANSWER)
         return token * tokens * c->eval.items;
+    int scored = task_scored(z->task, b->max_len);
+    if (scored > 0)
+        return token * tokens * ((double)c->eval.tokens / scored);
     double windows = c->eval.stride > 0 ? (double)c->eval.tokens / c->eval.stride : 0;
     return token * (c->eval.tokens + tokens * windows);
 }

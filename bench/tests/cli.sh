@@ -7,13 +7,13 @@ cd "$tmp" || exit 1
 # ---- help
 
 expect 0 "help" "$posbench" help
-for command in list show check golden run sweep collect report speed help; do
+for command in list show check golden run sweep collect report compare speed help; do
   said "$out" "help names $command" "  $command "
 done
 "$posbench" help >plain.txt
 expect 0 "--help" "$posbench" --help
 same "--help is help" plain.txt "$out"
-for command in list show check golden run sweep collect report speed help; do
+for command in list show check golden run sweep collect report compare speed help; do
   expect 0 "help $command" "$posbench" help "$command"
   said "$out" "help $command has examples" "posbench $command"
   cp "$out" by_help.txt
@@ -33,7 +33,7 @@ for word in "posbench " "real      float" "kernel " "compiler " "flags "; do
 done
 expect 0 "the man page" "$posbench" help --man
 said "$out" "the man page has a title" ".TH POSBENCH 1"
-for command in list show check golden run sweep collect report speed help; do
+for command in list show check golden run sweep collect report compare speed help; do
   said "$out" "the man page has $command" ".SS posbench $command"
 done
 said "$out" "the man page has the settings" "model.width="
@@ -105,6 +105,9 @@ refused 3 "$tmp/none/a.json" "a record that could not be written is found out be
   "$posbench" run --encoding nope --task sort --out "$tmp/none/a.json"
 refused 3 "none.so" "a plug-in that is not there" "$posbench" check --plugin "$tmp/none.so"
 refused 3 "$tmp/none" "collect of a folder that is not there" "$posbench" collect "$tmp/none"
+refused 3 "$tmp/none" "compare of a folder that is not there" "$posbench" compare "$tmp/none" "$tmp/none"
+refused 2 "DIR_A DIR_B is missing" "compare without folders" "$posbench" compare
+refused 2 "did you mean 'train.lr'?" "compare that leaves out a misspelt row" "$posbench" compare a b --ignore train.lrr
 refused 3 "$tmp/none" "report of a folder that is not there" "$posbench" report "$tmp/none"
 
 # ---- names

@@ -115,6 +115,23 @@ printf 'encoding: [all, rope]\n%s\n' "$odd" >"$tmp/named.yaml"
 refused 2 "$tmp/named.yaml:1:17: error: encoding: rope: 3 of head_dim 3" "a name beside all is refused" \
   "$posbench" sweep "$tmp/named.yaml" --out "$tmp/named"
 
+# ---- the smoke specs have every task
+
+few=bench/specs/smoke_tasks.yaml
+mapfile -t tasks < <(sed -n 's/^TASK(\(.*\))$/\1/p' harness/task_list.h)
+left=
+for task in "${tasks[@]}"; do
+  grep -qE "^  - $task(\(.*\))?$" "$smoke" "$few" || left+=" $task"
+done
+if [ ${#tasks[@]} -gt 6 ] && [ -z "$left" ]; then pass "every task is in a smoke spec"; else
+  fail "every task is in a smoke spec" "${#tasks[@]} tasks; without a line:$left"
+fi
+few_runs=$((6 * $(grep -c '^  - ' "$few"))) # three encodings, causal and bidirectional
+expect 0 "the smoke spec of tasks" "$posbench" sweep smoke_tasks --out "$tmp/few" --jobs 2
+count_is "every task has its records" "$tmp/few" "$few_runs"
+run grep -LE '"status": "ok"' "$tmp"/few/runs/*.json
+if [ ! -s "$out" ]; then pass "and all of them are well"; else fail "and all of them are well"; fi
+
 # ---- a whole sweep
 
 expect 0 "--dry-run" "$posbench" sweep "$smoke" --out "$tmp/all" --dry-run

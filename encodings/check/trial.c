@@ -72,7 +72,7 @@ int trial_cases(const pe_stack *stack, trial_case out[TRIAL_CASES_MAX], error *e
     } shapes[] = {{3, 8, 12, 0}, {3, 4, 7, 0}, {1, 8, 12, 0}, {1, 4, 7, 0}, {3, 4, 1, 0}, {3, 4, 12, 5}};
     static const char *const kinds[] = {"integer", "shifted", "real", "random", "unordered"};
     int count = 0;
-    error refusal = ERROR_INIT;
+    error refusal = ERROR_INIT, first = ERROR_INIT; /* the first is that of the roomiest shape */
     for (int s = 0; s < (int)(sizeof shapes / sizeof shapes[0]); s++)
         for (int causal = 1; causal >= 0; causal--)
             for (int kind = TRIAL_INTEGER; kind <= TRIAL_UNORDERED; kind++) {
@@ -88,11 +88,12 @@ int trial_cases(const pe_stack *stack, trial_case out[TRIAL_CASES_MAX], error *e
                                       2,
                                       TRIAL_TRAIN_LEN,
                                       causal};
-                if (!trial_accepted(stack, shapes[s].train_len, c, &refusal))
-                    continue;
+                int refused = !trial_accepted(stack, shapes[s].train_len, c, &refusal);
                 double last = stack_last_position(stack, &c->shape);
-                if (trial_place(c->kind, c->len, last, c->pos) < 0) {
-                    error_set(&refusal, ERROR_RUN, "%d tokens do not fit in positions up to %g", c->len, last);
+                if (!refused && trial_place(c->kind, c->len, last, c->pos) < 0)
+                    refused = error_set(&refusal, ERROR_RUN, "%d tokens do not fit in positions up to %g", c->len, last);
+                if (refused) {
+                    first = first.kind == ERROR_NONE ? refusal : first;
                     continue;
                 }
                 snprintf(c->name, sizeof c->name, "heads %d, head_dim %d, len %d%s, %s, %s positions", c->shape.heads,
@@ -101,7 +102,7 @@ int trial_cases(const pe_stack *stack, trial_case out[TRIAL_CASES_MAX], error *e
                 count++;
             }
     if (count == 0)
-        error_set(e, ERROR_RUN, "no trial shape is accepted: %s", refusal.message);
+        error_set(e, ERROR_RUN, "no trial shape is accepted: %s", first.message);
     return count;
 }
 

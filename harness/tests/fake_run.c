@@ -3,7 +3,8 @@
  *   fake_run run --canonical - --out FILE --progress-fd 3
  *
  * What a run does is chosen by its seed from the environment: FAKE_RUN="3:crash,5:sleep=0.5,*:ok". FAKE_LOG names a
- * file to which each execution appends one line "seed encoding pid\n".
+ * file to which each execution appends one line "seed encoding pid\n". FAKE_LOSS="0.001=0.5,0.003=diverge" gives the
+ * validation loss at the end by the learning rate, or makes the run diverge; else it is 1.
  *
  *   ok           writes its record                       crash        dies of SIGSEGV, with last words
  *   sleep=T      tells progress for T seconds, then ok   silent       exits 0 without a record
@@ -109,6 +110,21 @@ static void fake_behaviour(int seed, char *word, size_t size)
     }
 }
 
+/* "0.5" of "0.001=0.5,*=1" for that rate; "1" without an entry. */
+static void fake_loss(double rate, char *word, size_t size)
+{
+    const char *p = getenv("FAKE_LOSS");
+    snprintf(word, size, "1");
+    while (p && *p) {
+        size_t length = strcspn(p, ","), name = strcspn(p, "=");
+        if (strtod(p, NULL) == rate) {
+            snprintf(word, size, "%.*s", (int)(length - name - 1), p + name + 1);
+            return;
+        }
+        p += length + (p[length] == ',');
+    }
+}
+
 static json_t *fake_record(const run_config *c, run_status status)
 {
     host_facts h;
@@ -116,8 +132,15 @@ static json_t *fake_record(const run_config *c, run_status status)
     length_bin bin = {8, 8, 1};
     run_value value = {
         .bin = bin, .metric = "exact_match", .mode = "teacher_forced", .value = 0.25 * c->seed, .n = 8, .status = "ok"};
+    char loss[32];
+    fake_loss(c->train.lr, loss, sizeof loss);
+    run_point end = {.step = 7, .loss = 1, .lr = c->train.lr, .grad_norm = 1, .validation_exact = 0.5};
+    end.validation_loss = strtod(loss, NULL);
     run_result r = {.status = status,
                     .status_step = 7,
+                    .selected_step = 7,
+                    .curve_count = 1,
+                    .curve = &end,
                     .fit_score = 1,
                     .fitted = 1,
                     .parameters = 100,
@@ -224,6 +247,10 @@ static int fake_behave(const fake *f, const char *word)
     }
     if (strncmp(word, "sleep=", 6) == 0)
         fake_sleep(f, strtod(word + 6, NULL));
+    char loss[32];
+    fake_loss(f->config.train.lr, loss, sizeof loss);
+    if (strcmp(loss, "diverge") == 0)
+        return fake_write(f, &f->config, RUN_DIVERGED);
     return fake_write(f, &f->config, RUN_OK);
 }
 

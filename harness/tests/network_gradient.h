@@ -5,13 +5,13 @@
 
 #include "network_fixture.h"
 
-/* Central differences with one Richardson step, for every parameter (a sample of the large ones). */
-static inline double network_slope(fixture *f, real *where)
+/* Central differences with one Richardson step. */
+static inline double network_slope(fixture *f, real *where, double step)
 {
     real keep = *where;
     double slope[2];
     for (int half = 0; half < 2; half++) {
-        double h = half ? 5e-5 : 1e-4;
+        double h = half ? step / 2 : step;
         *where = keep + (real)h;
         double up = fixture_loss(f, 1);
         *where = keep - (real)h;
@@ -21,6 +21,21 @@ static inline double network_slope(fixture *f, real *where)
     return (4 * slope[1] - slope[0]) / 3;
 }
 
+/* A step across a kink (an encoding's ReLU) gives a wrong difference: the smaller ones may not. Their rounding is allowed
+ * for: the loss is a sum of some tens of numbers around 3. Returns whether one agrees; *want (=): the last one. */
+static inline int network_agrees(fixture *f, real *where, double got, double floor, double *want)
+{
+    static const double steps[] = { 1e-4, 1e-5, 1e-6 };
+    for (int i = 0; i < 3; i++) {
+        double noise = i == 0 ? 0 : 1e-13 / steps[i];
+        *want = network_slope(f, where, steps[i]);
+        if (fabs(got - *want) <= 1e-6 * (fabs(*want) + floor) + noise)
+            return 1;
+    }
+    return 0;
+}
+
+/* For every parameter, a sample of the large ones. */
 static inline void network_gradient(const char *encoding, const char *settings)
 {
     fixture f;
@@ -37,9 +52,10 @@ static inline void network_gradient(const char *encoding, const char *settings)
             norm = fmax(norm, fabs((double)f.model.grad[param->offset + i]));
         for (size_t k = 0; k < tries; k++) {
             size_t i = param->offset + (n < 12 ? k : rng_below(&r, (uint32_t)n));
-            double got = (double)f.model.grad[i], want = network_slope(&f, &f.model.value[i]);
-            cr_assert(fabs(got - want) <= 1e-6 * (fabs(want) + 0.01 * norm + 1e-4), "%s [%s]: d/d%s[%zu] is %.12g, not %.12g",
-                      encoding, settings, param->name, i - param->offset, got, want);
+            double got = (double)f.model.grad[i], want;
+            cr_assert(network_agrees(&f, &f.model.value[i], got, 0.01 * norm + 1e-4, &want),
+                      "%s [%s]: d/d%s[%zu] is %.12g, not %.12g", encoding, settings, param->name, i - param->offset, got,
+                      want);
         }
     }
     fixture_close(&f);

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "report_fixture.h"
 
 #include <criterion/criterion.h>
@@ -14,6 +15,11 @@
 
 static const double made_ratio[MADE_LENGTHS] = {1, 2, 4};
 
+static int made_lengths(const made_run *made)
+{
+    return made->lengths ? made->lengths : MADE_LENGTHS;
+}
+
 static void made_config(const made_run *made, run_config *c)
 {
     config_defaults(c);
@@ -24,11 +30,21 @@ static void made_config(const made_run *made, run_config *c)
     c->train.len = 16;
     c->train.min_len = 4;
     c->train.warmup = 3;
-    c->train.steps = 30;
+    c->train.steps = made->steps ? made->steps : 30;
     c->train.lr = made->lr > 0 ? made->lr : c->train.lr;
-    c->eval.ratios = (pe_list){.count = MADE_LENGTHS};
-    memcpy(c->eval.ratios.value, made_ratio, sizeof made_ratio);
+    c->eval.ratios = (pe_list){.count = made_lengths(made)};
+    memcpy(c->eval.ratios.value, made_ratio, (size_t)made_lengths(made) * sizeof made_ratio[0]);
     c->eval.stride = made->loss ? 4 : 0;
+    char copy[512], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", made->settings ? made->settings : "");
+    for (char *item; (item = strsep(&rest, "|")) != NULL;) {
+        error e = ERROR_INIT;
+        char *equals = strchr(item, '=');
+        if (!equals)
+            continue;
+        *equals = '\0';
+        cr_assert(config_set(c, item, equals + 1, &e) == 0, "%s", e.message);
+    }
 }
 
 static void made_add(run_result *r, const made_run *made, int length, const char *metric, const char *mode,
@@ -60,7 +76,7 @@ static void made_add_position(run_result *r, int length, const char *mode, doubl
 
 static void made_evaluate(const made_run *made, run_result *r)
 {
-    for (int l = 0; l < MADE_LENGTHS; l++) {
+    for (int l = 0; l < made_lengths(made); l++) {
         double score = made->score[l];
         if (made->loss) {
             made_add(r, made, l, "loss", "windows", score - 0.01);
@@ -113,6 +129,7 @@ void made_write(const char *dir, const made_run *made, char *path)
                     .tokens_seen = 1000,
                     .train_tokens_max = 16,
                     .map_reach = 15,
+                    .task_version = made->task_version,
                     .values = values,
                     .positions = positions,
                     .curve = curve,

@@ -19,6 +19,10 @@ typedef struct made_run {
     int loss;                        /* 1: a language task, with windows and sliding and loss by position */
     const char *flag;                /* of the points past the training length */
     double training_loss[3];         /* at steps 10, 20, 30; all 0: 2, 1, 0.5 */
+    int steps;                       /* train.steps, 30 */
+    int lengths;                     /* tested: the first so many, all */
+    int task_version;
+    const char *settings;            /* more of the configuration, "train.lengths=geometric|train.clip=0" */
     const char *tested_as;           /* eval.encoding_options */
     double overlap[MADE_LENGTHS];    /* shares of test sequences that training may have met */
 } made_run;

@@ -1,4 +1,7 @@
 /* What holds for a network with any encoding, tried for every encoding of the list and each of its examples. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "network_fixture.h"
 #include "network_gradient.h"
 
@@ -66,29 +69,78 @@ static void every_causal(const char *encoding)
     fixture_close(&f);
 }
 
-/* Sequences stand behind each other in one block, yet none sees another: a token of the first changes no bit of the second's
- * losses, and the second alone gives the same to rounding. */
+/* Logits of the second of two sequences after a pass over `b`, in which it begins at token `at`. */
+static void every_logits(fixture *f, const batch *b, int at, real out[EVERY_LEN * FIXTURE_VOCAB])
+{
+    model_forward(&f->model, &f->work, b);
+    for (int t = 0; t < EVERY_LEN; t++)
+        model_logits(&f->model, &f->work, at + t, out + t * FIXTURE_VOCAB);
+}
+
+/* Case B18: sequences stand behind each other in one block, yet none sees another. A token of the first changes no bit of
+ * the second's logits, and the second alone gives the same to rounding. */
 static void every_apart(const char *encoding)
 {
     fixture f;
     fixture_open(&f, encoding, "", EVERY_LEN, 0);
     fixture_draw(&f, 5, 2, 1);
-    double before[FIXTURE_TOKENS], after[FIXTURE_TOKENS], alone[FIXTURE_TOKENS];
-    for (int t = 0; t < 2 * EVERY_LEN; t++)
-        f.target[t] = 2;
-    model_forward(&f.model, &f.work, &f.batch);
-    model_loss(&f.model, &f.work, &f.batch, 0, before, NULL);
+    real before[EVERY_LEN * FIXTURE_VOCAB], after[EVERY_LEN * FIXTURE_VOCAB], alone[EVERY_LEN * FIXTURE_VOCAB];
+    real first[FIXTURE_VOCAB], changed[FIXTURE_VOCAB];
+    every_logits(&f, &f.batch, EVERY_LEN, before);
+    model_logits(&f.model, &f.work, 4, first);
     f.input[4] = (f.input[4] + 1) % FIXTURE_VOCAB;
-    model_forward(&f.model, &f.work, &f.batch);
-    model_loss(&f.model, &f.work, &f.batch, 0, after, NULL);
-    cr_assert(before[4] != after[4], "%s: the changed token has no effect", encoding);
-    cr_assert_arr_eq(before + EVERY_LEN, after + EVERY_LEN, EVERY_LEN * sizeof(double), "%s", encoding);
+    every_logits(&f, &f.batch, EVERY_LEN, after);
+    model_logits(&f.model, &f.work, 4, changed);
+    cr_assert_arr_neq(first, changed, sizeof first, "%s: the changed token has no effect", encoding);
+    cr_assert_arr_eq(before, after, sizeof before, "%s", encoding);
     int start[2] = { 0, EVERY_LEN };
     batch second = { .sequences = 1, .start = start, .input = f.input + EVERY_LEN, .target = f.target + EVERY_LEN };
-    model_forward(&f.model, &f.work, &second);
-    model_loss(&f.model, &f.work, &second, 0, alone, NULL);
+    every_logits(&f, &second, 0, alone);
+    for (int i = 0; i < EVERY_LEN * FIXTURE_VOCAB; i++)
+        cr_assert(fabs((double)(alone[i] - before[i])) < 1e-5 * fmax(1, fabs((double)before[i])), "%s: token %d",
+                  encoding, i / FIXTURE_VOCAB);
+    fixture_close(&f);
+}
+
+/* The gradient of one pass over `b`. */
+static void every_gradient_of(fixture *f, const batch *b, real *out)
+{
+    memset(f->model.grad, 0, sizeof(real) * f->model.length);
+    model_forward(&f->model, &f->work, b);
+    model_loss(&f->model, &f->work, b, 1, NULL, NULL);
+    model_backward(&f->model, &f->work, b);
+    memcpy(out, f->model.grad, sizeof(real) * f->model.length);
+}
+
+/* The same of the gradient of the second's loss: not a bit of it depends on the first, and alone it is the same to rounding.
+ */
+static void every_gradient_apart(const char *encoding)
+{
+    fixture f;
+    fixture_open(&f, encoding, "", EVERY_LEN, 1);
+    fixture_draw(&f, 5, 2, 1);
+    size_t bytes = sizeof(real) * f.model.length;
+    real *before = malloc(bytes), *after = malloc(bytes), *alone = malloc(bytes);
+    double largest = 0;
     for (int t = 0; t < EVERY_LEN; t++)
-        cr_assert(fabs(alone[t] - before[EVERY_LEN + t]) < 1e-5, "%s: token %d", encoding, t);
+        f.target[t] = -1;
+    every_gradient_of(&f, &f.batch, before);
+    f.input[4] = (f.input[4] + 1) % FIXTURE_VOCAB;
+    every_gradient_of(&f, &f.batch, after);
+    int start[2] = { 0, EVERY_LEN };
+    batch second = { .sequences = 1, .start = start, .input = f.input + EVERY_LEN, .target = f.target + EVERY_LEN,
+                     .given = f.given, .training = 1 };
+    every_gradient_of(&f, &second, alone);
+    for (size_t i = 0; i < f.model.length; i++)
+        largest = fmax(largest, fabs((double)before[i]));
+    cr_assert_gt(largest, 0);
+    for (size_t i = 0; i < f.model.length; i++) {
+        cr_assert(before[i] == after[i], "%s: parameter %zu: %g, then %g", encoding, i, (double)before[i],
+                  (double)after[i]);
+        cr_assert(fabs((double)(alone[i] - before[i])) <= 1e-5 * fmax(1, largest), "%s: parameter %zu: %g, not %g",
+                  encoding, i, (double)alone[i], (double)before[i]);
+    }
+    free(before), free(after), free(alone);
     fixture_close(&f);
 }
 
@@ -150,6 +202,10 @@ static void every_gradient(const char *encoding)
     Test(network_apart, name)                                                                                          \
     {                                                                                                                  \
         every_example(#name, every_apart);                                                                             \
+    }                                                                                                                  \
+    Test(network_gradient_apart, name)                                                                                 \
+    {                                                                                                                  \
+        every_example(#name, every_gradient_apart);                                                                    \
     }                                                                                                                  \
     Test(network_decoding, name)                                                                                       \
     {                                                                                                                  \

@@ -39,6 +39,7 @@ static void sample_run(run_config *c, run_result *r, host_facts *h)
                       .encoding_parameters = 0,
                       .tokens_seen = 5000000000,
                       .train_tokens_max = 67,
+                      .task_version = 3,
                       .map_reach = 66,
                       .values_count = 3,
                       .values = sample_values,
@@ -88,11 +89,28 @@ static const char expected_record[] =
     "    \"model\": {\"width\": 64, \"layers\": 2, \"heads\": 4, \"mlp\": 4, \"norm\": \"layer\", \"gelu\": \"tanh\", "
     "\"causal\": "
     "true, \"tied_head\": false, \"share_layers\": false, \"scale_embedding\": false, \"init_deviation\": 0.02},\n"
-    "    \"train\": {\"min_len\": 1, \"len\": 32, \"steps\": 2000, \"batch\": 64, \"lr\": 0.001, \"min_lr\": 0.1, "
-    "\"warmup\": 100, "
-    "\"schedule\": \"cosine\", \"weight_decay\": 0.01, \"decay\": \"matrices\", \"clip\": 1, \"beta1\": 0.9, "
-    "\"beta2\": 0.98, "
-    "\"epsilon\": 1e-08, \"check_every\": 200, \"stop_at\": 0, \"select\": \"last\"},\n"
+    "    \"train\": {\n"
+    "      \"min_len\": 1,\n"
+    "      \"len\": 32,\n"
+    "      \"lengths\": \"uniform\",\n"
+    "      \"length_ratio\": 0.9,\n"
+    "      \"length_weights\": [1],\n"
+    "      \"steps\": 2000,\n"
+    "      \"batch\": 64,\n"
+    "      \"lr\": 0.001,\n"
+    "      \"min_lr\": 0.1,\n"
+    "      \"warmup\": 100,\n"
+    "      \"schedule\": \"cosine\",\n"
+    "      \"weight_decay\": 0.01,\n"
+    "      \"decay\": \"matrices\",\n"
+    "      \"clip\": 1,\n"
+    "      \"beta1\": 0.9,\n"
+    "      \"beta2\": 0.98,\n"
+    "      \"epsilon\": 1e-08,\n"
+    "      \"check_every\": 200,\n"
+    "      \"stop_at\": 0,\n"
+    "      \"select\": \"last\"\n"
+    "    },\n"
     "    \"eval\": {\n"
     "      \"ratios\": [1, 1.5, 2, 3, 4],\n"
     "      \"bins\": \"\",\n"
@@ -108,7 +126,7 @@ static const char expected_record[] =
     "  \"status_step\": 200,\n"
     "  \"message\": null,\n"
     "  \"parameters\": {\"total\": 123456, \"encoding\": 0},\n"
-    "  \"data\": {\"train_tokens_max\": 67, \"tokens_seen\": 5000000000, \"map_reach\": 66, \"corpus_sha256\": null},\n"
+    "  \"data\": {\"train_tokens_max\": 67, \"tokens_seen\": 5000000000, \"map_reach\": 66, \"task_version\": 3, \"corpus_sha256\": null},\n"
     "  \"selection\": {\"rule\": \"last\", \"step\": 200, \"fitted\": true, \"fit_score\": 0.9975},\n"
     "  \"training\": [\n"
     "    {\"step\": 100, \"loss\": 4.60517, \"lr\": 0.001, \"grad_norm\": 0.75, \"validation_exact\": null, "

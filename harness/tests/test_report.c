@@ -14,6 +14,7 @@
 #include "scratch.h"
 
 static scratch room;
+static registry *known; /* of one test: each runs in a process of its own */
 
 static void report_setup(void)
 {
@@ -23,6 +24,15 @@ static void report_setup(void)
 static void report_teardown(void)
 {
     scratch_close(&room);
+    registry_free(known);
+}
+
+static const registry *built_in(void)
+{
+    error e = ERROR_INIT;
+    known = known ? known : registry_new(&e);
+    cr_assert(known, "%s", e.message);
+    return known;
 }
 
 TestSuite(view, .init = report_setup, .fini = report_teardown);
@@ -172,7 +182,7 @@ static void need_gnuplot(void)
 static void write_report(const char *dir, int formats)
 {
     error e = ERROR_INIT;
-    cr_assert(report_write(dir, "plots", formats, PLOT_SVG, &e) == 0, "%s", e.message);
+    cr_assert(report_write(dir, built_in(), "plots", formats, PLOT_SVG, &e) == 0, "%s", e.message);
 }
 
 /* For tests of what the pages say: gnuplot is not even looked for, and its absence is all that is complained of. */
@@ -180,7 +190,7 @@ static void write_words(int formats)
 {
     error e = ERROR_INIT;
     setenv("PATH", "/nonexistent", 1);
-    cr_assert_eq(report_write(room.dir, "plots", formats, PLOT_SVG, &e), -1);
+    cr_assert_eq(report_write(room.dir, built_in(), "plots", formats, PLOT_SVG, &e), -1);
     cr_assert(strstr(e.message, "gnuplot is not installed"), "%s", e.message);
 }
 
@@ -258,7 +268,7 @@ Test(report, a_relative_folder_with_a_leading_dash_works)
     cr_assert(realpath("plots", plots) && chdir(room.dir) == 0 && mkdir("-v", 0777) == 0);
     made_folder("-v");
     error e = ERROR_INIT;
-    cr_assert(report_write("-v", plots, REPORT_MD, PLOT_SVG, &e) == 0, "%s", e.message);
+    cr_assert(report_write("-v", built_in(), plots, REPORT_MD, PLOT_SVG, &e) == 0, "%s", e.message);
     cr_assert(access("-v/plots/extrapolation.svg", R_OK) == 0);
 }
 
@@ -267,7 +277,7 @@ Test(report, without_gnuplot_the_rest_is_finished)
     error e = ERROR_INIT;
     made_folder(room.dir);
     setenv("PATH", "/nonexistent", 1);
-    cr_assert_eq(report_write(room.dir, "plots", REPORT_HTML | REPORT_MD | REPORT_TEX, PLOT_SVG, &e), -1);
+    cr_assert_eq(report_write(room.dir, built_in(), "plots", REPORT_HTML | REPORT_MD | REPORT_TEX, PLOT_SVG, &e), -1);
     cr_assert(e.kind == ERROR_ENVIRONMENT && strstr(e.message, "gnuplot is not installed"), "%s", e.message);
     cr_assert(!strchr(e.message, '\n'), "one message, however many figures there are");
     char *page = scratch_text(&room, "report.html");
@@ -336,7 +346,7 @@ Test(report, bad_records_are_told_when_all_else_is_done)
     error e = ERROR_INIT;
     made_folder(room.dir);
     scratch_write(&room, "runs/bad.json", "{", 1, bad);
-    cr_assert_eq(report_write(room.dir, "plots", REPORT_HTML, PLOT_SVG, &e), -1);
+    cr_assert_eq(report_write(room.dir, built_in(), "plots", REPORT_HTML, PLOT_SVG, &e), -1);
     cr_assert(strstr(e.message, bad), "%s", e.message);
     char *page = scratch_text(&room, "report.html");
     cr_assert(strstr(page, "</html>") && strstr(page, "<svg class=\"plot\""));

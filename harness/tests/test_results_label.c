@@ -9,11 +9,11 @@
 
 enum { LABEL_RUNS = 6 };
 
-static void label_expect(const char *const *settings, const char *const *labels)
+static void label_expect_in(int tuned, const char *const *settings, const char *const *labels)
 {
     error e = ERROR_INIT;
     run_record run[LABEL_RUNS];
-    results r = {.run = run};
+    results r = {.run = run, .tuned = tuned};
     memset(run, 0, sizeof run);
     for (; r.count < LABEL_RUNS && settings[r.count]; r.count++) {
         cr_assert(setting_apply(&run[r.count].config, settings[r.count], &e) == 0, "%s", e.message);
@@ -23,6 +23,11 @@ static void label_expect(const char *const *settings, const char *const *labels)
         cr_expect_str_eq(run[i].label, labels[i]);
         free(run[i].label);
     }
+}
+
+static void label_expect(const char *const *settings, const char *const *labels)
+{
+    label_expect_in(0, settings, labels);
 }
 
 /* Results arrive sorted by task and encoding; seeds are averaged over. */
@@ -43,4 +48,18 @@ Test(results_label, options_of_evaluation_are_always_told)
     label_expect((const char *const[]){"task=sort|encoding=rope|train.lr=0.1",
                                        "task=sort|encoding=rope|train.lr=0.2|eval.encoding_options=rope(base=3)", NULL},
                  (const char *const[]){"rope [train.lr=0.1]", "rope tested as rope(base=3) [train.lr=0.2]"});
+}
+
+/* A rate that tuning chose for each width is no third thing to tell runs apart by; one that it did not choose is. */
+Test(results_label, a_chosen_rate_is_left_out)
+{
+    label_expect_in(1,
+                    (const char *const[]){"task=sort|encoding=rope|train.lr=0.1|seed=1",
+                                          "task=sort|encoding=rope|train.lr=0.1|seed=2",
+                                          "task=sort|encoding=rope|train.lr=0.2|model.width=32", NULL},
+                    (const char *const[]){"rope [model.width=64]", "rope [model.width=64]", "rope [model.width=32]"});
+    label_expect_in(1,
+                    (const char *const[]){"task=sort|encoding=rope|train.lr=0.1|seed=1",
+                                          "task=sort|encoding=rope|train.lr=0.2|seed=2", NULL},
+                    (const char *const[]){"rope [train.lr=0.1]", "rope [train.lr=0.2]"});
 }

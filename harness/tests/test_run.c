@@ -391,6 +391,95 @@ Test(decoding, equals_teacher_forcing)
     decode_agrees("encoding=learned@task train.steps=100 train.lr=0.003 train.len=6 model.width=32");
 }
 
+/* Whether a string of bits belongs to a stream, and each stream has strings of that length: by looking at all of them. */
+static void overlap_sides(int len, int exists[3])
+{
+    for (int code = 0; code < 1 << len; code++) {
+        int input[32] = { 2 };
+        for (int i = 0; i < len; i++)
+            input[1 + i] = input[2 + len + i] = code >> i & 1;
+        input[1 + len] = 3;
+        exists[task_side(input, 2 * len + 2)] = 1;
+    }
+}
+
+/* Case B01: copies of 1 to 8 bits, 1000 test sequences each. There are 2^L strings, so some lengths have none to hold out: the
+ * record says for each length which share of its test sequences training can meet too - all or none here, as the sides of
+ * all strings tell - and none at lengths with strings enough. */
+Test(run, overlap_is_told_for_each_length)
+{
+    run_result r = run_finish("train.steps=1 train.len=8 eval.items=1000 eval.bins=1;2;3;4;5;6;7;8;20;40");
+    int shared = 0;
+    for (int len = 1; len <= 8; len++) {
+        int exists[3] = { 0, 0, 0 };
+        overlap_sides(len, exists);
+        const run_value *v = run_find(&r, len, "overlap", "teacher_forced");
+        cr_assert_not_null(v);
+        cr_assert_eq(v->n, 1000);
+        cr_assert_eq(v->value, exists[TASK_TEST] && exists[TASK_TRAIN] ? 0 : 1, "length %d: %g", len, v->value);
+        shared += v->value > 0;
+    }
+    cr_assert_gt(shared, 0, "so few strings cannot have three sides");
+    for (int len = 20; len <= 40; len += 20)
+        cr_assert_eq(run_find(&r, len, "overlap", "teacher_forced")->value, 0);
+    run_result_free(&r);
+}
+
+/* ------------------------------------------------------------------------------------------------ the end */
+
+/* Case B15: there is no pad token that the end could be taken for. The end is a target like the others, whatever symbol the
+ * answer ends with: its loss enters the mean with weight 1, and a network that has learned the task writes it. */
+Test(decoding, the_end_is_scored_and_written)
+{
+    error e = ERROR_INIT;
+    registry *r = registry_new(&e);
+    run_config c = run_configure(r, "encoding=learned(rows=32) train.lr=0.003 train.len=6 model.width=32 train.steps=350");
+    layered_stack stacks;
+    cr_assert_eq(layered_parse(r, c.encoding, &stacks, &e), 0);
+    arena memory = { NULL, 0 };
+    task *t = task_open(c.task, TASK_DECODER, 1, 6, &e);
+    model m;
+    trainer tr;
+    workspace w;
+    int longest = task_tokens(t, 6) + 1, end = task_symbols(t) + 2, ended = 0, last_symbols[2] = { 0, 0 };
+    double norm;
+    cr_assert_eq(model_create(&m, &memory, &c, &stacks, task_vocab(t), task_tokens(t, 6), 1, &e), 0);
+    model_init(&m, 1);
+    cr_assert_eq(trainer_create(&tr, &memory, &c, t, &m, &e), 0);
+    for (int step = 0; step < c.train.steps; step++)
+        trainer_step(&tr, step, &norm);
+    cr_assert_eq(workspace_create(&w, &memory, &m, NULL, NULL, 1, longest, longest, 0, &e), 0);
+    for (uint32_t item = 0; item < 40; item++) {
+        int input[64], target[64], written[64], start[2] = { 0 };
+        double loss[64], sum = 0;
+        task_sample s = { .input = input, .target = target };
+        task_draw(t, TASK_TEST, 1, 5, item, 6, &s, NULL);
+        start[1] = s.count;
+        cr_assert_eq(target[s.count - 1], end); /* behind answers that end with 0 and with 1 */
+        last_symbols[input[s.count - 1]]++;
+        batch b = { .sequences = 1, .start = start, .input = input, .target = target, .seed = 1 };
+        model_forward(&m, &w, &b);
+        double whole = model_loss(&m, &w, &b, 0, loss, NULL);
+        for (int i = 0; i < s.count; i++)
+            sum += target[i] == TASK_NOT_SCORED ? 0 : loss[i];
+        cr_assert(fabs(whole - sum) < 1e-6 * fmax(1, sum));
+        double its_own = loss[s.count - 1];
+        target[s.count - 1] = TASK_NOT_SCORED;
+        cr_assert(fabs(whole - model_loss(&m, &w, &b, 0, loss, NULL) - its_own) < 1e-6 * fmax(1, whole));
+        memcpy(written, input, sizeof(int) * (size_t)(s.answer_begin + 1));
+        evaluate_decode(&m, &w, written, NULL, s.answer_begin + 1, s.count + 1, 1);
+        ended += written[s.count] == end;
+        for (int i = s.answer_begin + 1; i < s.count; i++)
+            ended -= written[i] == end; /* and not before */
+    }
+    cr_assert(last_symbols[0] > 0 && last_symbols[1] > 0);
+    cr_assert_eq(ended, 40, "%d of 40 answers end where they should", ended);
+    task_free(t);
+    layered_free(&stacks);
+    arena_free(&memory);
+    registry_free(r);
+}
+
 /* ------------------------------------------------------------------------------------------------ text */
 
 /* A text of letters, long enough for the three stretches. */

@@ -263,6 +263,7 @@ Test(spec, shipped_specs_load)
         int least;
     } cases[] = {{"bench/specs/quick.yaml", 14},
                  {"bench/specs/smoke.yaml", 42},
+                 {"bench/specs/smoke_tasks.yaml", 120},
                  {"bench/specs/main.yaml", 200},
                  {"bench/specs/huang.yaml", 30}};
     error e = ERROR_INIT;

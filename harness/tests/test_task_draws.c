@@ -325,7 +325,7 @@ Test(sides, majority_shares_its_rare_strings)
     cr_expect(marked > 0 && marked < 2 * 1000 * 8 / 41, "%d of 2000 marked", marked);
 }
 
-/* The evaluation's seed lies among the training seeds. */
+/* Case B02: the evaluation's seed lies among the training seeds. */
 Test(sides, seeds_may_be_equal)
 {
     for (uint64_t seed = 0; seed < 4; seed++) {
@@ -334,7 +334,7 @@ Test(sides, seeds_may_be_equal)
     }
 }
 
-/* Strings of one to eight bits: at most 2^L exist, and what is shared is marked. */
+/* Case B01: strings of one to eight bits: at most 2^L exist, and what is shared is marked. */
 Test(sides, short_strings_are_shared_and_marked)
 {
     for (int len = 1; len <= 8; len++) {

@@ -414,7 +414,9 @@ Test(chance, mqar)
 Test(chance, stays_a_probability_at_great_lengths)
 {
     static const char *const texts[] = {"unique_copy(symbols=32768)", "sort(symbols=32768)", "repeat_copy",
-                                        "binary_majority", "mqar(vocab=65536)"};
+                                        "binary_majority", "mqar(vocab=65536)", "copy(times=2)", "reverse(then=copy)",
+                                        "missing_duplicate", "interleaved_majority", "majority", "parity", "even_pairs",
+                                        "cycle_navigation", "bucket_sort(symbols=2)", "flip_flop"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         task_room r = room_open(texts[i], 4, 30000);
         for (int len = 4; len <= 30000; len = len * 3 + 1) {

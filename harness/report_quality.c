@@ -1,0 +1,88 @@
+/* report_quality.c - what a score costs: one point for each encoding, its score past the training length over the time that
+ * a run of it trains. */
+#include "report_methods.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Mean training time of the runs behind a row, s; NAN without any. */
+static double quality_seconds(const report_view *v, const view_panel *p, int method)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < v->runs.count; i++) {
+        const run_record *run = &v->runs.run[i];
+        double seconds = results_number(run, "cost.train_seconds");
+        if (!run->ok || isnan(seconds) || strcmp(run->config.task, p->task) != 0 ||
+            run->config.train.len != p->train_len || strcmp(run->label, v->method[method].label) != 0)
+            continue;
+        sum += seconds;
+        n++;
+    }
+    return n ? sum / n : NAN;
+}
+
+static int quality_add_method(const report_view *v, const view_panel *p, int method, figure_panel *out)
+{
+    const summary_row *row = view_row(p, method, p->headline);
+    double seconds = quality_seconds(v, p, method);
+    if (!row || isnan(row->mean) || isnan(seconds))
+        return 0;
+    figure_curve *c = figure_add_curve(out, v->method[method].label, v->method[method].style, 1);
+    if (!c)
+        return -1;
+    c->point[0] = (figure_point){
+        .x = seconds, .y = row->mean, .low = row->ci_low, .high = row->ci_high, .hollow = *row->flag != '\0'};
+    return 0;
+}
+
+static int quality_panel(const report_view *v, const view_panel *p, figure_panel *out)
+{
+    char ratio[VIEW_RATIO_MAX];
+    buffer subtitle = BUFFER_INIT;
+    view_ratio_text(p->length[p->headline].ratio, ratio);
+    buffer_format(&subtitle, "%s at %s", p->metric->title, ratio);
+    if (strcmp(p->mode, "teacher_forced") != 0)
+        buffer_format(&subtitle, ", %s", p->mode);
+    *out = (figure_panel){.title = report_panel_title(v, p),
+                          .subtitle = buffer_take(&subtitle),
+                          .x_title = "training time of a run, s",
+                          .x_from_zero = 1,
+                          .train_x = NAN};
+    for (int m = 0; m < v->methods; m++)
+        if (!out->title || !out->subtitle || quality_add_method(v, p, m, out) < 0)
+            return -1;
+    int bounded = isfinite(p->metric->high);
+    if (out->curves > 0)
+        figure_fit(out, bounded ? p->metric->low : NAN, bounded ? p->metric->high : NAN);
+    return 0;
+}
+
+/* A panel without a point would be an empty frame. */
+static void quality_drop_panel(figure *f)
+{
+    figure_panel *p = &f->panel[f->panels - 1];
+    if (p->curves > 0)
+        return;
+    free(p->title);
+    free(p->subtitle);
+    f->panels--;
+}
+
+int report_quality_write(const report_view *v, const char *dir, report_figures *out, error *e)
+{
+    figure f = {.name = "cost", .title = "Score against cost"};
+    f.panel = calloc((size_t)v->panels + 1, sizeof *f.panel);
+    int status = f.panel ? 0 : -1;
+    for (int i = 0; status == 0 && i < v->panels; i++)
+        if (v->panel[i].primary) {
+            status = quality_panel(v, &v->panel[i], &f.panel[f.panels++]);
+            if (status == 0)
+                quality_drop_panel(&f);
+        }
+    if (status == 0 && f.panels > 0)
+        return report_panels_write(&f, REPORT_COST, "curves.gp", dir, out, e);
+    figure_free(&f);
+    return status < 0 ? error_set(e, ERROR_ENVIRONMENT, "out of memory") : 0;
+}
