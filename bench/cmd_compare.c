@@ -65,8 +65,9 @@ static void cmd_compare_tables(const comparison *c)
     for (int i = 0; i < c->cell_count; i++)
         width = (int)strlen(c->cell[i].encoding) > width ? (int)strlen(c->cell[i].encoding) : width;
     if (c->cell_count)
-        puts("\nMeans are over pairs with a value on both sides; B - A is the mean of the differences between runs of a "
-             "pair, with its\n95 % interval (studentised bootstrap over pairs).");
+        puts(
+            "\nMeans are over pairs with a value on both sides; B - A is the mean of the differences between runs of a "
+            "pair, with its\n95 % interval (studentised bootstrap over pairs).");
     for (int i = 0; i < c->cell_count; i++) {
         const compare_cell *cell = &c->cell[i];
         if (i == 0 || !cmd_compare_same_table(&c->cell[i - 1], cell)) {
@@ -128,7 +129,8 @@ static void cmd_compare_csv_single(const compare_single *s, buffer *b)
 static void cmd_compare_csv(const comparison *c)
 {
     buffer b = BUFFER_INIT;
-    buffer_add(&b, "encoding,task,seed,min_len,eval_len,metric,mode,pairs,mean_a,mean_b,difference,ci_low,ci_high,why\n");
+    buffer_add(&b,
+               "encoding,task,seed,min_len,eval_len,metric,mode,pairs,mean_a,mean_b,difference,ci_low,ci_high,why\n");
     for (int i = 0; i < c->cell_count; i++)
         cmd_compare_csv_cell(&c->cell[i], &b);
     for (int i = 0; i < c->single_count; i++)

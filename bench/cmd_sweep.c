@@ -142,7 +142,7 @@ static int cmd_sweep_tune(tuning *t, const sweep_options *o, error *e)
     return status == 0 && t->failed ? ERROR_RUN : status;
 }
 
-/* The plan of the trials, and of the runs as far as they are known: where the rate is not, the smallest stands for it. */
+/* The plan of the trials, and of the runs as far as they are known: where the rate is not, the smallest stands in. */
 static int cmd_sweep_plan_tuned(tuning *t, const sweep_options *o, error *e)
 {
     sweep_options trials = *o;
@@ -242,9 +242,9 @@ const command command_sweep = {
         "options, and the word examples each of them with each of its examples: 'encoding: [all, \"mine(n=2)\"]'. "
         "An encoding that is named is refused in a network in which it has no meaning; one that is there by such a "
         "word is left out of it, and --dry-run lists which and why.\n\n"
-        "With 'tune: {lr: [3e-4, 1e-3, 3e-3], seeds: 2}' the learning rate is chosen for each cell - encoding, task and "
-        "every other setting but the seed - with the same budget for all: first every rate is tried with the seeds 101, "
-        "102 ..., which no reported run may have; the rate with the smallest mean validation loss at training lengths "
+        "With 'tune: {lr: [3e-4, 1e-3, 3e-3], seeds: 2}' the learning rate is chosen for each cell - encoding, task "
+        "and every other setting but the seed - with the same budget for all: first every rate is tried with the "
+        "seeds 101, 102 ..., which no reported run may have; the rate with the smallest mean validation loss at training lengths "
         "is then used for the reported seeds. Longer lengths have no part in the choice. Trials are kept apart, in "
         "DIR/tune, with the choice in DIR/tune/choice.json. Workers wait for each other's trials. A cell whose trials "
         "all diverged is left out and named, and the exit status is then 1.\n\n"

@@ -59,7 +59,8 @@ static int bibtex_field_read(const char **at, bibtex_entry *out, error *e)
     if (out->count == BIBTEX_FIELDS_MAX)
         return error_set(e, ERROR_USAGE, "BibTeX entry %s has more than %d fields", out->key, BIBTEX_FIELDS_MAX);
     if (bibtex_word(at, field.name) < 0 || bibtex_sign(at, '=') < 0 || bibtex_value(at, &field) < 0)
-        return error_set(e, ERROR_USAGE, "BibTeX entry %s: a field is not name = {value} with balanced braces", out->key);
+        return error_set(e, ERROR_USAGE, "BibTeX entry %s: a field is not name = {value} with balanced braces",
+                         out->key);
     if (bibtex_find(out, field.name))
         return error_set(e, ERROR_USAGE, "BibTeX entry %s has %s twice", out->key, field.name);
     out->field[out->count++] = field;

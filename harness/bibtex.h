@@ -23,9 +23,9 @@ typedef struct bibtex_entry {
     bibtex_field field[BIBTEX_FIELDS_MAX];
 } bibtex_entry;
 
-/* Reads the entry at *at and moves behind it. 1: read; 0: only white space was left; -1 with e set to what is wrong. Wrong
- * are also a field given twice, a key with other signs than letters, digits, "-", "_" and ":", and an entry without title,
- * author or year, unless it is a @misc with a note. */
+/* Reads the entry at *at and moves behind it. 1: read; 0: only white space was left; -1 with e set to what is wrong.
+ * Wrong are also a field given twice, a key with other signs than letters, digits, "-", "_" and ":", and an entry
+ * without title, author or year, unless it is a @misc with a note. */
 int bibtex_next(const char **at, bibtex_entry *out, error *e);
 
 /* Writes it with one field a line and an empty line behind. */

@@ -80,7 +80,7 @@ static void compare_note(comparison *c, const pe_option *row, const char *reason
 typedef struct compare_rules {
     const char *const *ignore;
     int ignore_count;
-    char task[PE_TEXT_MAX];                /* the task that left_out is of; empty: of none yet */
+    char task[PE_TEXT_MAX];                   /* the task that left_out is of; empty: of none yet */
     unsigned char left_out[COMPARE_ROWS_MAX]; /* [i] belongs to config_rows[i] */
 } compare_rules;
 

@@ -203,13 +203,12 @@ static int cells_open(comparison *c, const run_record *run, const run_record *na
         if (!larger)
             return -1;
         c->cell = larger;
-        c->cell[c->cell_count++] =
-            (compare_cell){.encoding = named->label,
-                           .task = named->config.task,
-                           .metric = cells_text(row, "metric"),
-                           .mode = cells_text(row, "mode"),
-                           .min_len = (int)json_integer_value(json_object_get(row, "min_len")),
-                           .eval_len = (int)json_integer_value(json_object_get(row, "max_len"))};
+        c->cell[c->cell_count++] = (compare_cell){.encoding = named->label,
+                                                  .task = named->config.task,
+                                                  .metric = cells_text(row, "metric"),
+                                                  .mode = cells_text(row, "mode"),
+                                                  .min_len = (int)json_integer_value(json_object_get(row, "min_len")),
+                                                  .eval_len = (int)json_integer_value(json_object_get(row, "max_len"))};
     }
     return 0;
 }
@@ -234,8 +233,8 @@ static int cells_group(comparison *c, const compare_match *m, int count)
 {
     int from = c->cell_count;
     for (int i = 0; i < count; i++)
-        if (m[i].partner && (cells_open(c, m[i].record, m[i].record, from) < 0 ||
-                             cells_open(c, m[i].partner, m[i].record, from) < 0))
+        if (m[i].partner &&
+            (cells_open(c, m[i].record, m[i].record, from) < 0 || cells_open(c, m[i].partner, m[i].record, from) < 0))
             return -1;
     for (int i = from; i < c->cell_count; i++)
         if (cells_fill(m, count, &c->cell[i]) < 0)
@@ -253,6 +252,7 @@ int compare_cells(comparison *c, const compare_match *m, int count, error *e)
     }
     if (failed)
         return error_set(e, ERROR_ENVIRONMENT, "out of memory");
-    qsort(c->cell, (size_t)c->cell_count, c->cell ? sizeof *c->cell : 1, cells_order);
+    if (c->cell_count)
+        qsort(c->cell, (size_t)c->cell_count, sizeof *c->cell, cells_order);
     return 0;
 }

@@ -141,8 +141,7 @@ static int lengths_check_unused(const run_config *c, const char **row, error *e)
         return error_set(e, ERROR_USAGE, "it belongs to train.lengths=geometric");
     const pe_list *w = &c->train.length_weights, *usual = &initial.train.length_weights;
     *row = "train.length_weights";
-    if (c->train.lengths != CONFIG_LENGTHS_WEIGHTS &&
-        (w->count != usual->count || w->value[0] != usual->value[0]))
+    if (c->train.lengths != CONFIG_LENGTHS_WEIGHTS && (w->count != usual->count || w->value[0] != usual->value[0]))
         return error_set(e, ERROR_USAGE, "they belong to train.lengths=weights");
     return 0;
 }
@@ -155,7 +154,8 @@ static int lengths_check_weights(const run_config *c, const char **row, error *e
         return error_set(e, ERROR_USAGE, "%d bands, but from train.min_len to train.len there are %d lengths", w->count,
                          lengths_count(c));
     if (!(w->value[w->count - 1] > 0))
-        return error_set(e, ERROR_USAGE, "the last is 0, so no sequence would be as long as train.len; lower train.len");
+        return error_set(e, ERROR_USAGE,
+                         "the last is 0, so no sequence would be as long as train.len; lower train.len");
     return 0;
 }
 

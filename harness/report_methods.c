@@ -31,8 +31,8 @@ static int methods_all(const report_view *v, const char *row, const char *value)
 }
 
 /* One of two wordings, or both with `mixed` where runs differ. */
-static const char *methods_if(const report_view *v, const char *row, const char *value, const char *yes,
-                              const char *no, const char *mixed)
+static const char *methods_if(const report_view *v, const char *row, const char *value, const char *yes, const char *no,
+                              const char *mixed)
 {
     buffer text = BUFFER_INIT;
     int several = report_setting(v, row, &text) > 1;
@@ -79,8 +79,9 @@ static void methods_encodings(const report_view *v, const report_sources *s, doc
     if (methods_list(s, "position map", &maps) > 0)
         buffer_format(&b, ", with positions made by the map%s %s", strstr(buffer_text(&maps), " and ") ? "s" : "",
                       buffer_text(&maps));
-    buffer_format(&b, ". Under the same settings and with the same seed, runs differ in the encoding%s alone: its own "
-                      "parameters are added to the network's, and all others start from the same values.",
+    buffer_format(&b,
+                  ". Under the same settings and with the same seed, runs differ in the encoding%s alone: its own "
+                  "parameters are added to the network's, and all others start from the same values.",
                   v->runs.tuned ? " and in the learning rate that was chosen for it" : "");
     buffer_free(&maps);
     methods_end(d, &b);
@@ -90,23 +91,23 @@ static void methods_network(const report_view *v, document *d)
 {
     buffer b = BUFFER_INIT;
     methods_begin("Network.", &b);
-    buffer_format(&b, "A %s transformer, trained from scratch:",
-                  methods_if(v, "model.causal", "true", "decoder-only (causal)", "bidirectional",
-                             "causal or bidirectional"));
+    buffer_format(
+        &b, "A %s transformer, trained from scratch:",
+        methods_if(v, "model.causal", "true", "decoder-only (causal)", "bidirectional", "causal or bidirectional"));
     methods_add(v, " ", "model.layers", methods_all(v, "model.layers", "1") ? " layer" : " layers", &b);
     methods_add(v, " of width ", "model.width", "", &b);
     methods_add(v, " with ", "model.heads", " attention heads", &b);
     methods_add(v, ", an MLP ", "model.mlp", " times as wide with GELU", &b);
     methods_add(v, " (", "model.gelu", ")", &b);
-    buffer_format(&b, ", %s before each of the two and before the output, %s.",
-                  methods_if(v, "model.norm", "layer", "layer normalisation", "RMS normalisation",
-                             "layer or RMS normalisation"),
-                  methods_if(v, "model.tied_head", "true", "an output matrix that is the token table",
-                             "an output matrix of its own", "an output matrix tied to the token table or not"));
+    buffer_format(
+        &b, ", %s before each of the two and before the output, %s.",
+        methods_if(v, "model.norm", "layer", "layer normalisation", "RMS normalisation", "layer or RMS normalisation"),
+        methods_if(v, "model.tied_head", "true", "an output matrix that is the token table",
+                   "an output matrix of its own", "an output matrix tied to the token table or not"));
     if (!methods_all(v, "model.share_layers", "false"))
         buffer_add(&b, methods_all(v, "model.share_layers", "true") ? " All layers share one set of weights."
-                                                                      : " In some runs all layers share one set of "
-                                                                        "weights.");
+                                                                    : " In some runs all layers share one set of "
+                                                                      "weights.");
     methods_add(v, " Weight matrices start as normal numbers with standard deviation ", "model.init_deviation",
                 "; there is no dropout.", &b);
     methods_end(d, &b);
@@ -118,11 +119,12 @@ static void methods_data(const report_sources *s, document *d)
     methods_begin("Data.", &b);
     buffer_add(&b, "The tasks are ");
     methods_list(s, "task", &b);
-    buffer_add(&b, ", with the options given in the tables. No training sequence is stored and used again: each is "
-                   "drawn anew from a counter-based random generator keyed by the seed, the step and its place in the "
-                   "batch. Prompts of answer tasks belong to training, validation or test by a hash of their tokens, so "
-                   "that no stream meets another's; where so few short prompts exist that this cannot be, the share of "
-                   "shared ones is reported. Texts are split into separate stretches.");
+    buffer_add(&b,
+               ", with the options given in the tables. No training sequence is stored and used again: each is "
+               "drawn anew from a counter-based random generator keyed by the seed, the step and its place in the "
+               "batch. Prompts of answer tasks belong to training, validation or test by a hash of their tokens, so "
+               "that no stream meets another's; where so few short prompts exist that this cannot be, the share of "
+               "shared ones is reported. Texts are split into separate stretches.");
     methods_end(d, &b);
 }
 
@@ -144,7 +146,8 @@ static void methods_lengths(const report_view *v, document *d)
                     ", shortest first", &b);
     else
         methods_add(v, "; their lengths are drawn by different distributions (", "train.lengths", ")", &b);
-    buffer_add(&b, ". Lengths are the task's own, in symbols or tokens. Validation draws its lengths as training does. ");
+    buffer_add(&b,
+               ". Lengths are the task's own, in symbols or tokens. Validation draws its lengths as training does. ");
     if (methods_all(v, "eval.bins", "\"\"") || methods_all(v, "eval.bins", ""))
         methods_add(v, "Tests are at ", "eval.ratios", " times the training length", &b);
     else
@@ -168,8 +171,10 @@ static void methods_tuning(const report_view *v, buffer *b)
     if (json_array_size(seeds))
         buffer_format(b, ", each tried with the same %zu seed%s, none of which is reported", json_array_size(seeds),
                       json_array_size(seeds) == 1 ? "" : "s");
-    buffer_format(b, ": %s. Every configuration had the same number of trials, and longer lengths had no part in the "
-                     "choice.", tune_rule);
+    buffer_format(b,
+                  ": %s. Every configuration had the same number of trials, and longer lengths had no part in the "
+                  "choice.",
+                  tune_rule);
 }
 
 static void methods_optimiser(const report_view *v, document *d)
@@ -209,9 +214,11 @@ static void methods_selection(const report_view *v, document *d)
                               "The weights of the last step, or those with the smallest validation loss, are tested"));
     if (!methods_all(v, "train.stop_at", "0"))
         methods_add(v, "; training stops once exact match in validation reaches ", "train.stop_at", "", &b);
-    methods_add(v, ". Validation is at training lengths only: nothing longer has a part in any choice. A run of an answer "
-                   "task has fitted when its exact match there reaches ", "eval.fit",
-                ". Runs that did not fit are in all means; runs that diverged are counted and are in none.", &b);
+    methods_add(v,
+                ". Validation is at training lengths only: nothing longer has a part in any choice. A run of an answer "
+                "task has fitted when its exact match there reaches ",
+                "eval.fit", ". Runs that did not fit are in all means; runs that diverged are counted and are in none.",
+                &b);
     methods_end(d, &b);
 }
 
@@ -233,10 +240,13 @@ static void methods_statistics(const report_view *v, document *d)
         methods_end(d, &b);
         return;
     }
-    buffer_format(&b, "%d seeds were run. A seed names the data, the initial weights and random positions, so that runs "
-                      "with equal seeds are paired across encodings. Scores are means over seeds with 95 %% intervals by "
-                      "the studentised bootstrap (4000 resamples of the seeds; Student's t for two). Encodings are compared "
-                      "by the interval of the paired differences, and called not separable where it holds 0.", seeds);
+    buffer_format(
+        &b,
+        "%d seeds were run. A seed names the data, the initial weights and random positions, so that runs "
+        "with equal seeds are paired across encodings. Scores are means over seeds with 95 %% intervals by "
+        "the studentised bootstrap (4000 resamples of the seeds; Student's t for two). Encodings are compared "
+        "by the interval of the paired differences, and called not separable where it holds 0.",
+        seeds);
     methods_end(d, &b);
 }
 

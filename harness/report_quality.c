@@ -1,5 +1,5 @@
-/* report_quality.c - what a score costs: one point for each encoding, its score past the training length over the time that
- * a run of it trains. */
+/* report_quality.c - what a score costs: one point for each encoding, its score past the training length over the time
+ * that a run of it trains. */
 #include "report_methods.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* report_sources.h - where the things that were run come from: encodings, position maps and tasks of a view's records. */
+/* report_sources.h - where the things that were run come from: encodings, position maps and tasks of a view's records.
+ */
 #ifndef REPORT_SOURCES_H
 #define REPORT_SOURCES_H
 
@@ -10,8 +11,8 @@ enum { REPORT_SOURCES_MAX = 256, REPORT_KEYS_MAX = 256 };
 
 typedef struct report_source {
     char name[64];
-    const char *kind;          /* "encoding", "position map", "task" */
-    const char *words;         /* its source in words; NULL: this program does not know the thing */
+    const char *kind;           /* "encoding", "position map", "task" */
+    const char *words;          /* its source in words; NULL: this program does not know the thing */
     char keys[REPORT_KEYS_MAX]; /* of its entries in sources.bib, "a,b"; empty without words */
 } report_source;
 
@@ -21,8 +22,8 @@ typedef struct report_sources {
     buffer bib; /* the text of sources.bib: every entry once */
 } report_sources;
 
-/* Encodings and maps in the order of the methods, then tasks. What a plug-in brought is known only if it was loaded into
- * r. Free bib with buffer_free. */
+/* Encodings and maps in the order of the methods, then tasks. What a plug-in brought is known only if it was loaded
+ * into r. Free bib with buffer_free. */
 void report_sources_find(const report_view *v, const registry *r, report_sources *out);
 
 /* Writes dir/sources.bib, whole or not at all. */

@@ -112,11 +112,12 @@ void report_tune_table(const report_view *v, document *d)
     buffer caption = BUFFER_INIT;
     if (json_array_size(cells) == 0)
         return;
-    buffer_format(&caption,
-                  "Tuning: mean validation loss (nats per token, at training lengths) of %zu trial%s at each learning "
-                  "rate, with seeds that are not reported. The same number of trials for all; bold is the rate that the "
-                  "reported runs have.",
-                  seeds, seeds == 1 ? "" : "s");
+    buffer_format(
+        &caption,
+        "Tuning: mean validation loss (nats per token, at training lengths) of %zu trial%s at each learning "
+        "rate, with seeds that are not reported. The same number of trials for all; bold is the rate that the "
+        "reported runs have.",
+        seeds, seeds == 1 ? "" : "s");
     doc_add_buffer(d, DOC_TABLE, &caption, NULL);
     doc_add(d, DOC_COLUMN, "encoding", NULL)->flags = DOC_LEFT;
     doc_add(d, DOC_COLUMN, "task", NULL)->flags = DOC_LEFT;

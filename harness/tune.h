@@ -1,9 +1,9 @@
 /* tune.h - the learning rate of each cell, chosen by trials before any reported run begins.
  *
  * A cell is what runs of a spec share that differ in the seed alone: encoding, task and every other setting. With
- * `tune: {lr: [...], seeds: k}` each cell gets the same budget: every rate with the seeds 101 .. 100+k, which no reported
- * run may have. A trial is the cell's own run with that rate and seed, but for its evaluation, which is cut down to one
- * sequence at each test length: nothing past the training lengths is known when the choice is made.
+ * `tune: {lr: [...], seeds: k}` each cell gets the same budget: every rate with the seeds 101 .. 100+k, which no
+ * reported run may have. A trial is the cell's own run with that rate and seed, but for its evaluation, which is cut
+ * down to one sequence at each test length: nothing past the training lengths is known when the choice is made.
  *
  * The choice looks at validation at training lengths only, at the loss of the weights that would be tested
  * (train.select): the rate with the fewest diverged trials, among these the one with the smallest mean loss over its
@@ -32,30 +32,30 @@
 typedef struct tune_trial {
     char key[CONFIG_KEY_SIZE];
     folder_state state;
-    double loss;          /* validation at training lengths, nats; NAN: none. A run whose loss is NAN counts as diverged */
+    double loss; /* validation at training lengths, nats; NAN: none. A run whose loss is NAN counts as diverged */
 } tune_trial;
 
 typedef enum tune_state {
-    TUNE_WAITING,         /* a trial has no outcome yet */
+    TUNE_WAITING, /* a trial has no outcome yet */
     TUNE_CHOSEN,
-    TUNE_FAILED           /* no rate: message */
+    TUNE_FAILED /* no rate: message */
 } tune_state;
 
 typedef struct tune_cell {
     const run_config *config; /* its first run in the spec */
     tune_state state;
-    int rate;                 /* index into spec.tune.rate; -1 */
+    int rate; /* index into spec.tune.rate; -1 */
     char message[320];
 } tune_cell;
 
 typedef struct tuning {
     const spec *spec;
-    char dir[PATH_MAX];   /* <out>/tune */
+    char dir[PATH_MAX]; /* <out>/tune */
     int cell_count;
     tune_cell *cell;
-    int *cell_of;         /* [spec->count] the cell of each run */
-    tune_trial *trial;    /* [cell_count][rates][seeds] */
-    spec trials;          /* as a spec of their own, no two alike */
+    int *cell_of;                /* [spec->count] the cell of each run */
+    tune_trial *trial;           /* [cell_count][rates][seeds] */
+    spec trials;                 /* as a spec of their own, no two alike */
     int waiting, chosen, failed; /* cells */
 } tuning;
 
@@ -66,15 +66,15 @@ void tune_close(tuning *t);
 /* Reads the records of the trials, as they are now, and chooses. */
 int tune_choose(tuning *t, error *e);
 
-/* The runs whose cell has its rate, with that rate, in the order of the spec. out->left_out is empty: the spec's own says
- * it. Free with spec_free. */
+/* The runs whose cell has its rate, with that rate, in the order of the spec. out->left_out is empty: the spec's own
+ * says it. Free with spec_free. */
 int tune_resolve(const tuning *t, spec *out, error *e);
 
 /* Writes tune/choice.json. Cells of an earlier part of the same grid (--only) stay in it. */
 int tune_save(const tuning *t, error *e);
 
-/* Does the trials that have no outcome yet, waits for those that other workers have, chooses and writes the choice. Options as
- * for the sweep that follows. `out`: of the trials. 0 also when cells have no rate; -1 as sweep_run. */
+/* Does the trials that have no outcome yet, waits for those that other workers have, chooses and writes the choice.
+ * Options as for the sweep that follows. `out`: of the trials. 0 also when cells have no rate; -1 as sweep_run. */
 int tune_run(tuning *t, const sweep_options *o, sweep_outcome *out, error *e);
 
 /* In words: how a rate is chosen. */

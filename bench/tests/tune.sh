@@ -13,7 +13,8 @@ small='model: {width: 16, layers: 1, heads: 2}
 train: {len: 8, batch: 8, steps: 30, clip: 0}
 eval: {ratios: [1, 2], items: 8}'
 spec() { # NAME TUNE
-  printf 'name: %s\nencoding: [nope, alibi]\ntask: [repeat_copy, binary_majority]\nseeds: 2\n%s\ntune: %s\n' "$1" "$small" "$2"
+  printf 'name: %s\nencoding: [nope, alibi]\ntask: [repeat_copy, binary_majority]\nseeds: 2\n%s\ntune: %s\n' \
+    "$1" "$small" "$2"
 }
 spec tuned '{lr: [3e-3, 1e-4], seeds: 2}' >tuned.yaml
 
@@ -30,9 +31,12 @@ said "$out" "it tells the choices" "learning rates chosen for 4 of 4 cells"
 said "$out" "it does the runs" "tuned: 0 of 8 runs were there, 8 done"
 records_are "trials have their own folder" results/tuned/tune/runs 16
 records_are "results hold reported seeds alone" results/tuned/runs 8
-seeds=$(for record in results/tuned/runs/*.json; do "$json_get" "$record" config.seed; done | sort -u | tr '\n' ' ')
+seeds_of() { # FOLDER
+  for record in "$1"/*.json; do "$json_get" "$record" config.seed; done | sort -u | tr '\n' ' '
+}
+seeds=$(seeds_of results/tuned/runs)
 if [ "$seeds" = "1 2 " ]; then pass "reported seeds are those of the spec"; else fail "reported seeds" "$seeds"; fi
-seeds=$(for record in results/tuned/tune/runs/*.json; do "$json_get" "$record" config.seed; done | sort -u | tr '\n' ' ')
+seeds=$(seeds_of results/tuned/tune/runs)
 if [ "$seeds" = "101 102 " ]; then pass "trials have other seeds"; else fail "trials have other seeds" "$seeds"; fi
 cells=$("$json_get" results/tuned/tune/choice.json 'cells.*.lr' | wc -l)
 if [ "$cells" = 4 ]; then pass "the choices are in a file"; else fail "the choices are in a file" "$cells"; fi
@@ -46,9 +50,13 @@ for cell in 0 1 2 3; do # each choice by hand: the smaller sum of the losses in 
   [ "$best" = "$mine" ] || wrong=1
 done
 if [ $wrong = 0 ]; then pass "each choice is the smallest mean"; else fail "each choice is the smallest mean"; fi
-if ! grep -q ',10[12],' results/tuned/runs.csv; then pass "no trial is in the tables"; else fail "no trial is in the tables"; fi
+if ! grep -q ',10[12],' results/tuned/runs.csv; then pass "no trial is in the tables"; else
+  fail "no trial is in the tables"
+fi
 rates=$(for record in results/tuned/runs/*.json; do "$json_get" "$record" config.train.lr; done | sort -u | wc -l)
-if [ "$rates" -ge 1 ] && [ "$rates" -le 2 ]; then pass "runs have chosen rates"; else fail "runs have chosen rates" "$rates"; fi
+if [ "$rates" -ge 1 ] && [ "$rates" -le 2 ]; then pass "runs have chosen rates"; else
+  fail "runs have chosen rates" "$rates"
+fi
 if ! grep -q 'train.lr=' results/tuned/summary.csv; then pass "a chosen rate is no other encoding"; else
   fail "a chosen rate is no other encoding"
 fi
@@ -76,9 +84,29 @@ records_are "and all runs" workers/runs 8
 same "and come to the same choice" <(sed 's/"name": .*//' results/tuned/tune/choice.json) \
   <(sed 's/"name": .*//' workers/tune/choice.json)
 
-spec wild '{lr: [1000, 100000]}' | sed 's/alibi/"alibi"/' >wild.yaml
+# a language task: its trials read no test text, and its runs do
+for _ in $(seq 400); do printf 'the quick brown fox jumps over a lazy dog. '; done >text.txt
+printf 'name: text\nencoding: nope\ntask: text(file=text.txt)\nseeds: 1\n%s\ntune: {lr: [3e-3, 1e-4]}\n' \
+  'model: {width: 16, layers: 1, heads: 2}
+train: {len: 8, batch: 8, steps: 10}
+eval: {ratios: [1, 2], tokens: 256, stride: 4}' >text.yaml
+expect 0 "a tuned language task" "$posbench" sweep text.yaml
+trial=$(find results/text/tune/runs -name '*.json' | head -n 1)
+status=$("$json_get" "$trial" evaluation.0.status)
+if [ "$status" = not_run ]; then pass "its trials read no test text"; else
+  fail "its trials read no test text" "$status"
+fi
+status=$("$json_get" "$(find results/text/runs -name '*.json')" evaluation.0.status)
+if [ "$status" = ok ]; then pass "its runs do"; else fail "its runs do" "$status"; fi
+expect 0 "its report" "$posbench" report results/text --format md,tex
+said results/text/report.md "has the trials" "Tuning: mean validation loss"
+said results/text/report.tex "cites what was run" '\cite{shannon1951prediction,press2022train}'
+said results/text/sources.bib "names the works" "@article{shannon1951prediction,"
+
+spec wild '{lr: [1000, 100000]}' >wild.yaml
 expect 1 "rates at which all diverge" "$posbench" sweep wild.yaml --jobs 2
-said "$out" "it says so for each cell" "no learning rate for nope on repeat_copy, whose runs are left out: all 2 trials diverged"
+said "$out" "it says so for each cell" \
+  "no learning rate for nope on repeat_copy, whose runs are left out: all 2 trials diverged"
 records_are "and reports nothing" results/wild/runs 0
 printf 'name: half\nencoding: nope\ntask: repeat_copy\nseeds: 1\n%s\ntune: {lr: [1e-3, 100000]}\n' "$small" >half.yaml
 expect 0 "a rate at which all diverge beside a good one" "$posbench" sweep half.yaml

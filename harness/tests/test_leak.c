@@ -34,8 +34,11 @@ static char *leak_report(void)
 {
     error e = ERROR_INIT;
     setenv("PATH", "/nonexistent", 1);
-    report_write(room.dir, "plots", REPORT_MD, PLOT_SVG, &e);
+    registry *known = registry_new(&e);
+    cr_assert_not_null(known, "%s", e.message);
+    report_write(room.dir, known, "plots", REPORT_MD, PLOT_SVG, &e);
     cr_assert(strstr(e.message, "gnuplot is not installed"), "%s", e.message);
+    registry_free(known);
     return scratch_text(&room, "report.md");
 }
 

@@ -24,7 +24,8 @@ static run_config lengths_config(const char *settings)
 /* Of the revision before there was a choice: uniform draws may never change, or old records would name other runs. */
 Test(lengths, uniform_draws_are_those_of_format_1)
 {
-    static const int training[] = {13, 13, 5, 29, 6, 11, 22, 27, 12, 27, 27, 16, 27, 27, 28, 4}, validation[] = {39, 49, 17, 44};
+    static const int training[] = {13, 13, 5, 29, 6, 11, 22, 27, 12, 27, 27, 16, 27, 27, 28, 4},
+                     validation[] = {39, 49, 17, 44};
     run_config c = lengths_config("train.len=32");
     for (int i = 0; i < 16; i++) {
         c.seed = 1 + i / 8;

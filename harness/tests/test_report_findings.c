@@ -37,8 +37,11 @@ static char *findings_text(int format, const char *file)
 {
     error e = ERROR_INIT;
     setenv("PATH", "/nonexistent", 1);
-    cr_assert_eq(report_write(room.dir, "plots", format, PLOT_SVG, &e), -1);
+    registry *known = registry_new(&e);
+    cr_assert_not_null(known, "%s", e.message);
+    cr_assert_eq(report_write(room.dir, known, "plots", format, PLOT_SVG, &e), -1);
     cr_assert(strstr(e.message, "gnuplot is not installed"), "%s", e.message);
+    registry_free(known);
     return scratch_text(&room, file);
 }
 

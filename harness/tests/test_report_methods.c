@@ -195,7 +195,8 @@ Test(methods, sources_of_what_was_run_are_listed_and_cited)
 {
     make_runs((made_run){.encoding = "alibi"}, 2);
     make_runs((made_run){.encoding = "[rope+logn,learned]@clamp", .task = "sort"}, 2);
-    char *tex = written("report.tex"), *bib = scratch_text(&room, "sources.bib"), *md = scratch_text(&room, "report.md");
+    char *tex = written("report.tex"), *bib = scratch_text(&room, "sources.bib"),
+         *md = scratch_text(&room, "report.md");
     keys_match(tex, bib);
     holds_text(bib, "@inproceedings{press2022train,\n  title = {Train Short, Test Long");
     holds_text(bib, "@misc{su2021roformer,");
@@ -207,7 +208,8 @@ Test(methods, sources_of_what_was_run_are_listed_and_cited)
     cr_expect(!strstr(bib, "shaw2018relative"), "what was not run is no source");
     holds_text(tex, "\\texttt{alibi}~\\cite{press2022train}");
     holds_text(tex, "\\bibliography{sources}");
-    holds_text(md, "- encoding `alibi`: Press et al. 2022, Train Short, Test Long, section 3 \\[[press2022train](<sources.bib>)\\]");
+    holds_text(md, "- encoding `alibi`: Press et al. 2022, Train Short, Test Long, section 3 "
+                   "\\[[press2022train](<sources.bib>)\\]");
     free(tex), free(bib), free(md);
 }
 
@@ -228,8 +230,10 @@ Test(methods, the_section_names_all_that_a_paper_must)
     make_runs((made_run){.encoding = "rope"}, 3);
     char *md = written("report.md");
     static const char *const parts[] = {
-        "## Methods\n", "2 configurations of position encoding are compared in the same network, made of `alibi`",
-        "A decoder-only (causal) transformer, trained from scratch: 2 layers of width 64 with 4 attention heads, an MLP 4 "
+        "## Methods\n",
+        "2 configurations of position encoding are compared in the same network, made of `alibi`",
+        "A decoder-only (causal) transformer, trained from scratch: 2 layers of width 64 with 4 attention heads, an "
+        "MLP 4 "
         "times as wide with GELU (tanh), layer normalisation before",
         "The tasks are `repeat_copy`",
         "Training sequences are at most 16 long and at least 4; each draws its length uniformly.",
@@ -239,7 +243,9 @@ Test(methods, the_section_names_all_that_a_paper_must)
         "gradients longer than 1 are scaled to that length.",
         "The weights of the last step are tested. Validation is at training lengths only",
         "fitted when its exact match there reaches 0.99",
-        "3 seeds were run.", "95 % intervals by the studentised bootstrap", "posbench 0.1.0",
+        "3 seeds were run.",
+        "95 % intervals by the studentised bootstrap",
+        "posbench 0.1.0",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         holds_text(md, parts[i]);
@@ -286,8 +292,9 @@ Test(methods, one_seed_compares_nothing)
 
 /* ------------------------------------------------------------------------------------------------ tuning */
 
-static const char tuned_spec[] = "{\"schema\": \"posbench-sweep/1\", \"name\": \"n\", \"tune\": {\"lr\": [0.001, 0.01], "
-                                 "\"seeds\": [101, 102]}}";
+static const char tuned_spec[] =
+    "{\"schema\": \"posbench-sweep/1\", \"name\": \"n\", \"tune\": {\"lr\": [0.001, 0.01], "
+    "\"seeds\": [101, 102]}}";
 static const char tuned_choice[] =
     "{\"schema\": \"posbench-tune/1\", \"lr\": [0.001, 0.01], \"seeds\": [101, 102], \"cells\": ["
     "{\"encoding\": \"alibi\", \"task\": \"repeat_copy\", \"cell\": \"format=1\\nencoding=alibi\\n\", \"lr\": 0.01, "
@@ -306,12 +313,15 @@ Test(methods, trials_and_choices_are_a_table)
     scratch_write(&room, "spec.json", tuned_spec, sizeof tuned_spec - 1, path);
     mkdir(scratch_path(&room, "tune", path), 0777);
     scratch_write(&room, "tune/choice.json", tuned_choice, sizeof tuned_choice - 1, path);
-    char *md = written("report.md"), *tex = scratch_text(&room, "report.tex"), *page = scratch_text(&room, "report.html");
+    char *md = written("report.md"), *tex = scratch_text(&room, "report.tex"),
+         *page = scratch_text(&room, "report.html");
     holds_text(md, "| encoding | task | 0.001 | 0.01 | chosen |");
     holds_text(md, "| `alibi` | `repeat_copy` | 0.6250 | **0.2500** (1 without) | 0.01 |");
     holds_text(md, "all 4 trials diverged |");
-    holds_text(md, "was chosen for each encoding, task and setting by itself, among 0.001 and 0.01, each tried with the same 2 "
-                   "seeds, none of which is reported");
+    holds_text(
+        md,
+        "was chosen for each encoding, task and setting by itself, among 0.001 and 0.01, each tried with the same 2 "
+        "seeds, none of which is reported");
     holds_text(tex, "0.6250");
     holds_text(page, "Tuning: mean validation loss");
     free(md), free(tex), free(page);

@@ -37,8 +37,10 @@ Test(spec_tune, rates_are_sorted_and_seeds_have_a_default)
 
 Test(spec_tune, the_grid_is_that_of_the_reported_runs)
 {
-    trial_good(&t, "encoding: [rope, nope]\ntask: repeat_copy\nseed: [1, 100, 103]\ntrain: {steps: [10, 20]}\n"
-                   "tune: {lr: [1e-3, 2e-3], seeds: 2}\n", 12);
+    trial_good(&t,
+               "encoding: [rope, nope]\ntask: repeat_copy\nseed: [1, 100, 103]\ntrain: {steps: [10, 20]}\n"
+               "tune: {lr: [1e-3, 2e-3], seeds: 2}\n",
+               12);
     for (int i = 0; i < t.spec.count; i++)
         cr_assert_eq(t.spec.runs[i].train.lr, 0.001); /* the default: the rate is not known yet */
     spec_free(&t.spec);

@@ -134,10 +134,19 @@ static void tuned_write(int rate, int seed, double loss, run_status status)
     host_facts h;
     host_facts_read(&h);
     run_point points[] = {{.step = 5, .validation_loss = loss}, {.step = 9, .validation_loss = 10 - loss}};
-    run_value far = {.bin = {64, 64, 2}, .metric = "exact_match", .mode = "teacher_forced", .value = loss / 10,
-                     .n = 1, .status = "ok"};
-    run_result r = {.status = status, .status_step = 9, .selected_step = 5, .curve_count = 2, .curve = points,
-                    .values_count = 1, .values = &far};
+    run_value far = {.bin = {64, 64, 2},
+                     .metric = "exact_match",
+                     .mode = "teacher_forced",
+                     .value = loss / 10,
+                     .n = 1,
+                     .status = "ok"};
+    run_result r = {.status = status,
+                    .status_step = 9,
+                    .selected_step = 5,
+                    .curve_count = 2,
+                    .curve = points,
+                    .values_count = 1,
+                    .values = &far};
     config_key(c, key);
     snprintf(path, sizeof path, "%.3000s/tune/runs/%s.json", f.out, key);
     json_t *record = record_json(c, &r, &h);
