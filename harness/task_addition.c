@@ -229,6 +229,14 @@ static void addition_pair(const void *options, const void *state, rng *kind, rng
 
 /* ------------------------------------------------------------------------------------------------ description */
 
+/* Most significant digit first, nothing written down, nothing that says which digits belong together. */
+static int addition_is_sentinel(const void *options)
+{
+    const addition_options *o = options;
+    return o->number.order == DIGITS_MSB && !o->padding && o->hints == ADDITION_NO_HINTS &&
+           o->scratchpad == ADDITION_NO_SCRATCHPAD;
+}
+
 static const pe_option addition_rows[] = {
     DIGITS_ROWS(addition_options, number),
     {"padding", PE_OPTION_CHOICE, offsetof(addition_options, padding), "none", 0, 0, 0, "none|zeros",
@@ -273,6 +281,9 @@ const task_descriptor task_descriptor_addition = {
         "digits of equal significance share an id, in the operands, the sum and a scratchpad: the units 1, the "
         "next 2; an index symbol has that of its digit; BOS, + and SEP 0 (Cho et al. 2024, position coupling; "
         "theirs run from the most significant digit down to + and SEP: the mirror image)",
+    .sentinel = "digits of equal significance must be found without help and the carry runs against the order of "
+                "writing; Huang et al. report an exact match of 0.000 at two to three times the training length",
+    .is_sentinel = addition_is_sentinel,
     .options = addition_rows,
     .options_size = sizeof(addition_options),
     .check = addition_check,

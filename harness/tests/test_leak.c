@@ -236,7 +236,14 @@ Test(leak, descriptors_say_why)
         cr_assert(isnan(ratio) || (ratio > 1 && why == t->sentinel), "%s: %g", t->name, ratio);
     }
     const char *why;
-    cr_assert_geq(sentinels, 1);
+    cr_assert_geq(sentinels, 3);
     cr_assert_eq(task_sentinel("repeat_copy", &why), TASK_SENTINEL_RATIO);
+    cr_assert_eq(task_sentinel("parity", &why), TASK_SENTINEL_RATIO);
+    cr_assert_eq(task_sentinel("addition", &why), TASK_SENTINEL_RATIO);
+    cr_assert_eq(task_sentinel("addition(base=2,digits=split)", &why), TASK_SENTINEL_RATIO);
+    static const char *const helped[] = {"addition(order=lsb)", "addition(padding=zeros)", "addition(hints=first)",
+                                         "addition(scratchpad=columns)"};
+    for (int i = 0; i < 4; i++)
+        cr_assert(isnan(task_sentinel(helped[i], &why)), "%s", helped[i]);
     cr_assert(isnan(task_sentinel("repeat_copy(symbols=3)", &why)) && isnan(task_sentinel("nonsense(", &why)));
 }
