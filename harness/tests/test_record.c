@@ -55,6 +55,7 @@ static void sample_run(run_config *c, run_result *r, host_facts *h)
                       .compiler = "gcc 12.2.0",
                       .flags = "-O3",
                       .kernel = "plain loops",
+                      .level = "any",
                       .cpu = "A \"CPU\"",
                       .host = "box",
                       .cores = 2};
