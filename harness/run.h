@@ -15,7 +15,7 @@ const char *run_status_name(run_status s);
 typedef struct run_value {
     length_bin bin;
     const char *metric;     /* exact_match | token_accuracy | loss (nats a token) | chance_exact | chance_token | overlap */
-    const char *mode;       /* teacher_forced | windows | sliding | masked */
+    const char *mode;       /* teacher_forced | free_running | windows | sliding | masked */
     double value;           /* NAN: no value */
     long n;                 /* what was averaged: sequences, or tokens for loss and token_accuracy */
     const char *status;     /* ok | undefined | not_run */
