@@ -115,6 +115,7 @@ static const char expected_record[] =
     "      \"ratios\": [1, 1.5, 2, 3, 4],\n"
     "      \"bins\": \"\",\n"
     "      \"items\": 256,\n"
+    "      \"decode\": false,\n"
     "      \"tokens\": 65536,\n"
     "      \"stride\": 0,\n"
     "      \"map\": \"\",\n"
