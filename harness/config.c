@@ -85,8 +85,7 @@ const pe_option config_rows[] = {
     {"eval.items", PE_OPTION_INT, AT(eval.items), "256", 1, 1 << 24, 0, NULL,
      "test sequences for each length (answer tasks)"},
     {"eval.decode", PE_OPTION_BOOL, AT(eval.decode), "false", 0, 0, 0, NULL,
-     "answers are also decoded greedily (causal answer tasks); tests then take about as many times longer as answers "
-     "have tokens"},
+     "answers are also decoded greedily (causal answer tasks); tests then take longer by the tokens of an answer"},
     {"eval.tokens", PE_OPTION_INT, AT(eval.tokens), "65536", 1, 2000000000, 0, NULL,
      "scored tokens for each length at most (language tasks)"},
     {"eval.stride", PE_OPTION_INT, AT(eval.stride), "0", 0, 1 << 24, 0, NULL,
