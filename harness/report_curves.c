@@ -177,6 +177,8 @@ int report_positions_write(const report_view *v, const char *dir, report_figures
         for (int mode = 0; status == 0 && mode < POSITIONS_MODES; mode++)
             status = positions_panel(v, &v->runs.run[task[t]], positions_modes[mode], &f);
     free(task);
+    if (status == 0)
+        report_share_scale(&f);
     if (status == 0 && f.panels > 0)
         return report_panels_write(&f, REPORT_POSITIONS, "curves.gp", dir, out, e);
     figure_free(&f);

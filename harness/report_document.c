@@ -117,6 +117,7 @@ void report_document(const report_view *v, const report_figures *f, const report
                         "at, the last of the windows of each tested length. The shaded strip ends at the longest training "
                         "sequence.",
                         d);
+        report_window_tables(v, d);
     }
     document_training(v, f, d);
     report_notes(v, f, d);

@@ -81,6 +81,8 @@ int report_quality_write(const report_view *v, const char *dir, report_figures *
             if (status == 0)
                 quality_drop_panel(&f);
         }
+    if (status == 0)
+        report_share_scale(&f);
     if (status == 0 && f.panels > 0)
         return report_panels_write(&f, REPORT_COST, "curves.gp", dir, out, e);
     figure_free(&f);
