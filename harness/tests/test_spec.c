@@ -245,6 +245,11 @@ Test(spec, only)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         cr_assert(trial_load(&t, text, good[i].only) == 0, "%s", t.e.message);
         cr_assert_eq(t.spec.count, good[i].runs, "%s: %d", good[i].only, t.spec.count);
+        int seen[64] = {0}, all = t.spec.count + t.spec.rest; /* the rest of the grid is behind, each in its place */
+        for (int k = 0; k < all; k++)
+            cr_assert(t.spec.place[k] >= 0 && t.spec.place[k] < all && !seen[t.spec.place[k]]++);
+        for (int k = 1; k < t.spec.count; k++)
+            cr_assert(t.spec.place[k - 1] < t.spec.place[k]);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         cr_assert(trial_load(&t, text, bad[i][0]) < 0, "%s", bad[i][0]);
@@ -281,7 +286,7 @@ Test(spec, shipped_specs_load)
     registry_free(r);
 }
 
-/* Huang et al. 2025 at the published sizes: six cells, each with its own network and learning rate; tables with random
+/* Huang et al. 2025 at the published sizes: cells with their own network and learning rate; tables with and without random
  * offsets. */
 Test(spec, huang_has_the_published_sizes)
 {
@@ -296,7 +301,7 @@ Test(spec, huang_has_the_published_sizes)
         {"binary_majority", "learned(rows=302)@shift", 1, 1, 16, 1e-3},
         {"sort", "learned(rows=302)@shift", 1, 2, 256, 1e-4},
         {"unique_copy", "learned(rows=302)@shift", 2, 1, 64, 1e-3},
-        {"binary_majority", "learned(rows=302)", 1, 1, 16, 1e-3},
+        {"binary_majority", "learned(rows=302)", 1, 1, 16, 1e-3}, /* as with offsets, without them */
         {"sort", "learned(rows=302)", 1, 2, 256, 1e-4},
         {"unique_copy", "learned(rows=302)", 2, 1, 64, 1e-3},
     };
