@@ -37,7 +37,7 @@ typedef struct profile_table {
     double *singular;            /* [rank], descending */
     int needed[PROFILE_SHARES];  /* components that hold that share of the variance; 0 when there is none */
     int leading, frequencies;    /* components kept; rows / 2 */
-    double *component;           /* [leading][rows], norm 1, first value not negative */
+    double *component;           /* [leading][rows], norm 1, first value not negative; 0 when it holds no variance */
     double *power;               /* [leading][frequencies]: share of the component's power at f+1 cycles over the rows */
     int probe_rows, pairs;       /* 0: too few for the probe */
     double read_error, read_guess; /* rows: mean absolute error of the position, and that of a guess (the mean) */

@@ -159,6 +159,11 @@ static void document_method(const profile *p, document *d)
                 "Attention: the weights of every pair of a query and a key that it sees, averaged over pairs at equal distance; "
                 "distance and entropy averaged over queries.",
                 NULL);
+    if (p->has_hidden)
+        doc_add(d, DOC_PARAGRAPH,
+                "Hidden states: the same least squares on the residual stream at every token of the test sequences, "
+                "cross-validated over sequences, in 5 folds.",
+                NULL);
     doc_add(d, DOC_PARAGRAPH,
             "Every number is in " DOC_LINK "profile.json" DOC_TO "profile.json" DOC_END "; those of each figure stand beside it.", NULL);
 }
@@ -167,7 +172,8 @@ void profile_document(const profile *p, const profile_figures *f, document *d)
 {
     buffer lead = BUFFER_INIT, title = BUFFER_INIT;
     *d = (document){0};
-    doc_plain(&title, p->target);
+    const char *name = p->kind == PROFILE_STACK ? NULL : strrchr(p->target, '/');
+    doc_plain(&title, name ? name + 1 : p->target);
     doc_add_buffer(d, DOC_TITLE, &title, "posbench \302\267 profile");
     profile_words_target(p, &lead);
     buffer_add(&lead, ".");

@@ -10,6 +10,7 @@
 #include "profile_show.h"
 
 enum { FIGURES_WIDTH = 520, FIGURES_HEIGHT = 330, FIGURES_LEADING = 4, FIGURES_SPECTRUM = 32, FIGURES_PANELS_MAX = 12 };
+#define FIGURES_LEAST_WEIGHT 1e-6
 enum { HEATMAP_CELLS = 512, HEATMAP_SIDE = 460, HEATMAP_LEFT = 56, HEATMAP_RIGHT = 92, HEATMAP_BOTTOM = 52, HEATMAP_TOP = 58 };
 
 /* A figure of curves that is being put together. */
@@ -345,6 +346,14 @@ static int figures_rotary(const profile *p, const char *dir, profile_figures *ou
                        out, e);
 }
 
+/* Weights that are as good as none would stretch a logarithmic axis out of use. */
+static void figures_cut(figure_curve *c)
+{
+    for (int i = 0; c && i < c->count; i++)
+        if (c->point[i].y < FIGURES_LEAST_WEIGHT)
+            c->point[i].y = NAN;
+}
+
 static int figures_attention(const profile_attention *a, const char *dir, profile_figures *out, error *e)
 {
     int panels = a->layers < FIGURES_PANELS_MAX ? a->layers : FIGURES_PANELS_MAX;
@@ -358,15 +367,15 @@ static int figures_attention(const profile_attention *a, const char *dir, profil
         figures_reference(&d, p, "even", a->uniform, a->len, 0);
         for (int h = 0; h < a->heads; h++) {
             snprintf(name, sizeof name, "head %d", h + 1);
-            figures_curve(&d, p, name, h, a->weight + (size_t)(l * a->heads + h) * (size_t)a->len, a->len, 0);
+            figures_cut(figures_curve(&d, p, name, h, a->weight + (size_t)(l * a->heads + h) * (size_t)a->len, a->len, 0));
         }
     }
     return figures_end(&d, dir,
                        a->random_content
                            ? "Mean attention weight over the distance from query to key, for normal queries, keys and inputs: what "
-                             "positions do by themselves. Dotted: even attention over all that is visible."
+                             "positions do by themselves. Dotted: even attention over all that is visible. Below 1e-6 nothing is drawn."
                            : "Mean attention weight over the distance from query to key, on the task's test stream at the training "
-                             "length. Dotted: even attention over all that is visible.",
+                             "length. Dotted: even attention over all that is visible. Below 1e-6 nothing is drawn.",
                        out, e);
 }
 
@@ -382,6 +391,10 @@ static int figures_hidden(const profile_hidden *h, const char *dir, profile_figu
         figures_reference(&d, p, "guess", guess, h->count, 0);
     figures_curve(&d, p, "read-out", 0, h->read_error, h->count, 0);
     free(guess);
+    for (int i = 0; p && i < h->count && i < FIGURE_TICS_MAX; i++, p->x_tics++) {
+        p->x_tic[i].at = p->x_high = i;
+        snprintf(p->x_tic[i].text, sizeof p->x_tic[i].text, "%d", i);
+    }
     if (!d.failed)
         figure_fit(p, 0, NAN);
     return figures_end(&d, dir,

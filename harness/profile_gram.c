@@ -44,11 +44,12 @@ static double gram_diagonals(const double *gram, size_t rows, profile_table *out
 
 static double gram_variation(const double *gram, size_t rows)
 {
-    double sum = 0, squares = 0, count = (double)rows * (double)rows;
+    double away = 0, squares = 0, count = (double)rows * (double)rows; /* from the first: equal products have no rounding */
     for (size_t i = 0; i < rows * rows; i++)
-        sum += gram[i];
+        away += gram[i] - gram[0];
+    double mean = gram[0] + away / count;
     for (size_t i = 0; i < rows * rows; i++)
-        squares += (gram[i] - sum / count) * (gram[i] - sum / count);
+        squares += (gram[i] - mean) * (gram[i] - mean);
     return squares;
 }
 

@@ -47,29 +47,36 @@ static int spectrum_decompose(const table *t, double *centred, double *singular,
     return info == 0 ? 0 : profile_lapack_failed("the singular values", info, e);
 }
 
-/* How many singular values hold each share. What is below the rounding of single precision, in which tables are kept, is
- * no variance. */
-static void spectrum_count(const table *t, profile_table *out)
+/* What is below the rounding of single precision, in which tables are kept, is no variance. */
+static double spectrum_noise(const table *t)
 {
-    double all = 0, size = 0;
+    double size = 0;
     for (size_t i = 0; i < (size_t)t->rows * (size_t)t->cols; i++)
         size += t->value[i] * t->value[i];
+    return size * FLT_EPSILON * FLT_EPSILON;
+}
+
+/* How many singular values hold each share. */
+static void spectrum_count(double noise, profile_table *out)
+{
+    double all = 0;
     for (int i = 0; i < out->rank; i++)
         all += out->singular[i] * out->singular[i];
     for (int s = 0; s < PROFILE_SHARES; s++) {
         double sum = 0;
         out->needed[s] = 0;
-        while (all > size * FLT_EPSILON * FLT_EPSILON && out->needed[s] < out->rank && sum < profile_shares[s] * all) {
+        while (all > noise && out->needed[s] < out->rank && sum < profile_shares[s] * all) {
             sum += out->singular[out->needed[s]] * out->singular[out->needed[s]];
             out->needed[s]++;
         }
     }
 }
 
-/* u[row][rank]: component i of row r at u[r * rank + i]. A component has no sign of its own. */
-static void spectrum_keep(const double *u, profile_table *out)
+/* u[row][rank]: component i of row r at u[r * rank + i]. A component has no sign of its own; one that holds nothing has no
+ * direction either and stays 0. */
+static void spectrum_keep(const double *u, double noise, profile_table *out)
 {
-    for (int i = 0; i < out->leading; i++) {
+    for (int i = 0; i < out->leading && out->singular[i] * out->singular[i] > noise; i++) {
         double sign = u[i] < 0 ? -1 : 1;
         for (int r = 0; r < out->rows; r++)
             out->component[(size_t)i * (size_t)out->rows + (size_t)r] = sign * u[(size_t)r * (size_t)out->rank + (size_t)i];
@@ -127,8 +134,8 @@ int profile_spectrum(const table *t, profile_table *out, error *e)
     else
         status = spectrum_decompose(t, centred, out->singular, u, v, e);
     if (status == 0) {
-        spectrum_count(t, out);
-        spectrum_keep(u, out);
+        spectrum_count(spectrum_noise(t), out);
+        spectrum_keep(u, spectrum_noise(t), out);
         status = spectrum_powers(out, e);
     }
     free(centred);
