@@ -32,8 +32,10 @@ static int cmd_profile_config(run_config *c, const args *a, error *e)
             return error_set(e, ERROR_USAGE, "profile: --set: '%s' is not KEY=VALUE", text);
         snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
         if (strncmp(name, "model.", 6) != 0 && strcmp(name, "seed") != 0)
-            return error_set(e, ERROR_USAGE, "profile: --set: '%s' is no setting of a network that is not trained; seed and "
-                             "model.* are", name);
+            return error_set(e, ERROR_USAGE,
+                             "profile: --set: '%s' is no setting of a network that is not trained; seed and "
+                             "model.* are",
+                             name);
         if (config_set(c, name, equals + 1, e))
             return error_prefix(e, "profile: --set");
     }
@@ -54,9 +56,9 @@ static int cmd_profile_make(const command_host *host, const args *a, int rows, p
         return -1;
     if (profile_stack(&c, host->registry, rows, p, e) == 0)
         return 0;
-    return access(target, F_OK) == 0 ? error_prefix(e, "'%s' is neither FILE.npy nor FILE.safetensors[:NAME]; as a stack",
-                                                    target)
-                                     : -1;
+    return access(target, F_OK) == 0
+               ? error_prefix(e, "'%s' is neither FILE.npy nor FILE.safetensors[:NAME]; as a stack", target)
+               : -1;
 }
 
 static int cmd_profile_print(const profile *p, int format, error *e)
@@ -101,10 +103,13 @@ static int cmd_profile_run(const command_host *host, const args *a, error *e)
 }
 
 static const args_option cmd_profile_arguments[] = {
-    {.name = "out", .value = "DIR", .help = "write figures with their data, profile.json, report.html and report.md there"},
+    {.name = "out",
+     .value = "DIR",
+     .help = "write figures with their data, profile.json, report.html and report.md there"},
     {.name = "rows",
      .value = "N",
-     .help = "how many positions: the first N rows of a file; N positions of a stack (default as many as it has, 128 at most) or "
+     .help = "how many positions: the first N rows of a file; N positions of a stack (default as many as it has, 128 "
+             "at most) or "
              "of a trained network (default as many as it was trained on)"},
     {.name = "format", .value = "text|json", .help = "what is printed (default text)"},
     {.name = "plots", .value = "svg,pdf,png", .help = "how figures are drawn besides SVG, which the pages show"},
@@ -131,15 +136,22 @@ const command command_profile = {
     .words = "TARGET",
     .least_words = 1,
     .most_words = 1,
-    .description =
-        "TARGET is a stack, the weights of a run (FILE.safetensors of 'posbench run --save'), or a table with a row for each "
-        "position: FILE.npy, or one tensor, FILE.safetensors:NAME. A file that is not whole and consistent is refused.\n\n"
-        "What is measured follows from the hooks. Of a table, and of whatever is added to token vectors: cosines of any two "
-        "positions, dot products by distance and how far they are from shift-invariant, singular values, Fourier power of the "
-        "leading components, norms, and how well position and the order of two positions are read off linearly. Of biases: the "
-        "curve of each head. Of rotations: the bound of RoFormer 3.4.3 and the measured product. Of everything that enters "
-        "attention: weight by distance, mean distance and entropy of each head, for normal queries and keys, or in a trained "
-        "network for its task's test stream at the training length; and then how well position is read off hidden states.",
+    .description = "TARGET is a stack, the weights of a run (FILE.safetensors of 'posbench run --save'), or a table "
+                   "with a row for each "
+                   "position: FILE.npy, or one tensor, FILE.safetensors:NAME. A file that is not whole and consistent "
+                   "is refused.\n\n"
+                   "What is measured follows from the hooks. Of a table, and of whatever is added to token vectors: "
+                   "cosines of any two "
+                   "positions, dot products by distance and how far they are from shift-invariant, singular values, "
+                   "Fourier power of the "
+                   "leading components, norms, and how well position and the order of two positions are read off "
+                   "linearly. Of biases: the "
+                   "curve of each head. Of rotations: the bound of RoFormer 3.4.3 and the measured product. Of "
+                   "everything that enters "
+                   "attention: weight by distance, mean distance and entropy of each head, for normal queries and "
+                   "keys, or in a trained "
+                   "network for its task's test stream at the training length; and then how well position is read off "
+                   "hidden states.",
     .options = cmd_profile_arguments,
     .examples = cmd_profile_example,
     .run = cmd_profile_run,

@@ -222,10 +222,10 @@ const command command_run = {
         "the same command on the same machine gives the same record, timings aside.\n\n"
         "A run that diverges stops at once and is recorded as such; the exit status is then 1. An interrupted run "
         "leaves no record.\n\n"
-        "--save writes one F32 tensor for each parameter: tok_emb, layerN.ln1.w and .b, layerN.qkv.w (rows of q, then k, "
-        "then v) and .b, layerN.proj.*, layerN.ln2.*, layerN.fc1.*, layerN.fc2.*, lnf.*, head.* (a tied head is tok_emb), "
-        "and those of the encoding, such as ENCODING.table or layerN.ENCODING.table. The metadata hold the whole "
-        "configuration.",
+        "--save writes one F32 tensor for each parameter: tok_emb, layerN.ln1.w and .b, layerN.qkv.w (rows of q, then of "
+        "k, then of v) and .b, layerN.proj.*, layerN.ln2.*, layerN.fc1.*, layerN.fc2.*, lnf.*, head.* (a tied head is "
+        "tok_emb), and those of the encoding, such as ENCODING.table or layerN.ENCODING.table. The metadata hold the "
+        "whole configuration.",
     .options = cmd_run_arguments,
     .examples = cmd_run_example,
     .stops_cleanly = 1,

@@ -19,8 +19,8 @@ uint64_t binary_unsigned(const unsigned char *bytes, size_t size);
 /* One number; every value of the narrower types is exact in a double. Infinities and NaN pass. */
 double binary_number(const unsigned char *bytes, binary_type type);
 
-/* The next `count` numbers of f. A file that ends before is ERROR_USAGE, one that cannot be read ERROR_ENVIRONMENT; both
- * name `path`. */
+/* The next `count` numbers of f. A file that ends before is ERROR_USAGE, one that cannot be read ERROR_ENVIRONMENT;
+ * both name `path`. */
 int binary_read(FILE *f, const char *path, binary_type type, double *out, size_t count, error *e);
 
 /* Opens a regular file for reading and tells its size in bytes; NULL with ERROR_ENVIRONMENT. */

@@ -7,7 +7,10 @@
 static void look_member_sizes(const look *k, const attention_layer *l, int member, pe_sizes *most)
 {
     pe_sizes sizes = {0, 0, 0};
-    pe_context c = {.shape = &k->m->shape, .options = l->member[member].options, .layer = l->layer, .len = k->max_len,
+    pe_context c = {.shape = &k->m->shape,
+                    .options = l->member[member].options,
+                    .layer = l->layer,
+                    .len = k->max_len,
                     .total_len = k->max_len};
     if (l->member[member].encoding->sizes)
         l->member[member].encoding->sizes(&c, k->max_len, k->max_len, &sizes);
@@ -34,8 +37,8 @@ static int look_buffers(look *k)
 
 int look_open(look *k, const model *m, const pe_map *map, const void *map_options, int max_len, error *e)
 {
-    *k = (look){.m = m, .memory = {NULL, 0}, .len = 1, .max_len = max_len,
-                .source = {.last_position = m->last_position}};
+    *k = (look){
+        .m = m, .memory = {NULL, 0}, .len = 1, .max_len = max_len, .source = {.last_position = m->last_position}};
     if (placements_init(&k->places, &k->memory, m->stacks, &m->shape, map, map_options, 1, max_len) == 0 &&
         look_buffers(k) == 0)
         return 0;

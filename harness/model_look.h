@@ -1,7 +1,7 @@
 /* model_look.h - what the hooks of a network compute, looked at one by one and outside of a pass.
  *
- * Nothing here is fast: whole sequences at once, and memory that grows with the square of the length. The order of the hooks
- * is that of attention.h; a test holds both against each other for every encoding.
+ * Nothing here is fast: whole sequences at once, and memory that grows with the square of the length. The order of the
+ * hooks is that of attention.h; a test holds both against each other for every encoding.
  */
 #ifndef MODEL_LOOK_H
 #define MODEL_LOOK_H
@@ -12,11 +12,11 @@
 
 typedef struct look {
     const model *m;
-    arena memory;             /* of the buffers below */
+    arena memory; /* of the buffers below */
     placements places;
     placement_source source;
     int len, max_len;
-    real *bias;               /* [heads][max_len][max_len] */
+    real *bias; /* [heads][max_len][max_len] */
     real *save[STACK_MEMBERS_MAX], *gate[STACK_MEMBERS_MAX];
 } look;
 

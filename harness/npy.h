@@ -11,9 +11,9 @@
 #include "table.h"
 
 /* Half, single and double precision, little-endian; rows after each other (C order) or columns (Fortran order).
- * Refused with the path and what is wrong (ERROR_USAGE): another magic word or version, a header that is cut off, longer
- * than the file, or not exactly the three keys above; other types, big-endian numbers, another number of dimensions, a
- * shape whose bytes are not exactly the rest of the file. The caller frees out with table_free. */
+ * Refused with the path and what is wrong (ERROR_USAGE): another magic word or version, a header that is cut off,
+ * longer than the file, or not exactly the three keys above; other types, big-endian numbers, another number of
+ * dimensions, a shape whose bytes are not exactly the rest of the file. The caller frees out with table_free. */
 int npy_read(const char *path, table *out, error *e);
 
 #endif

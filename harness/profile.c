@@ -118,12 +118,16 @@ static int stack_rows(const layered_stack *stacks, const pe_shape *shape, int ro
 static int stack_check_shape(const run_config *c, const layered_stack *stacks, pe_shape *shape, int *rows, error *e)
 {
     if (c->model.width % c->model.heads)
-        return error_set(e, ERROR_USAGE, "model.heads=%d does not divide model.width=%d", c->model.heads, c->model.width);
+        return error_set(e, ERROR_USAGE, "model.heads=%d does not divide model.width=%d", c->model.heads,
+                         c->model.width);
     if (stacks->pattern[0].map->needs_given)
         return error_set(e, ERROR_USAGE, "@%s takes positions from a task; profile a trained run instead",
                          stacks->pattern[0].map->name);
-    *shape = (pe_shape){.width = c->model.width, .heads = c->model.heads, .head_dim = c->model.width / c->model.heads,
-                        .layers = c->model.layers, .causal = c->model.causal,
+    *shape = (pe_shape){.width = c->model.width,
+                        .heads = c->model.heads,
+                        .head_dim = c->model.width / c->model.heads,
+                        .layers = c->model.layers,
+                        .causal = c->model.causal,
                         .train_len = *rows ? *rows : PROFILE_ROWS_OF_A_STACK};
     *rows = stack_rows(stacks, shape, *rows);
     shape->train_len = *rows;

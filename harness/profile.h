@@ -17,31 +17,31 @@ enum {
     PROFILE_LEADING = 8,      /* components whose shape and Fourier power are kept */
     PROFILE_PROBE_ROWS = 512, /* rows and pairs of rows that the probes see, as in Wang & Chen 2020 */
     PROFILE_FOLDS = 5,
-    PROFILE_ROWS_MAX = 4096,  /* of a table */
-    PROFILE_LEN_MAX = 1024    /* tokens of a sequence that hooks are looked at with */
+    PROFILE_ROWS_MAX = 4096, /* of a table */
+    PROFILE_LEN_MAX = 1024   /* tokens of a sequence that hooks are looked at with */
 };
 
 /* ------------------------------------------------------------------------------------------------ a table */
 
 typedef struct profile_table {
     int rows, cols;
-    double *cosine;              /* [rows][rows] of any two rows; NAN beside a row of zeros */
+    double *cosine;                /* [rows][rows] of any two rows; NAN beside a row of zeros */
     double *dot_mean, *dot_spread; /* [rows] by distance d: mean and standard deviation of row_i . row_(i+d) */
-    double *cosine_mean;         /* [rows] by distance */
-    int dip, rise;               /* distances of the first local minimum of cosine_mean and of the first maximum behind it;
-                                  * 0: there is none */
-    double unexplained;          /* share of the Gram matrix's variance that distance does not explain, 0 .. 1; 0 when the
-                                  * matrix has none */
-    double *norm;                /* [rows] */
-    int rank;                    /* singular values, of the table less the mean of its rows: min(rows, cols) */
-    double *singular;            /* [rank], descending */
-    int needed[PROFILE_SHARES];  /* components that hold that share of the variance; 0 when there is none */
-    int leading, frequencies;    /* components kept; rows / 2 */
-    double *component;           /* [leading][rows], norm 1, first value not negative; 0 when it holds no variance */
-    double *power;               /* [leading][frequencies]: share of the component's power at f+1 cycles over the rows */
-    int probe_rows, pairs;       /* 0: too few for the probe */
+    double *cosine_mean;           /* [rows] by distance */
+    int dip, rise;      /* distances of the first local minimum of cosine_mean and of the first maximum behind it;
+                         * 0: there is none */
+    double unexplained; /* share of the Gram matrix's variance that distance does not explain, 0 .. 1; 0 when the
+                         * matrix has none */
+    double *norm;       /* [rows] */
+    int rank;           /* singular values, of the table less the mean of its rows: min(rows, cols) */
+    double *singular;   /* [rank], descending */
+    int needed[PROFILE_SHARES]; /* components that hold that share of the variance; 0 when there is none */
+    int leading, frequencies;   /* components kept; rows / 2 */
+    double *component;          /* [leading][rows], norm 1, first value not negative; 0 when it holds no variance */
+    double *power;              /* [leading][frequencies]: share of the component's power at f+1 cycles over the rows */
+    int probe_rows, pairs;      /* 0: too few for the probe */
     double read_error, read_guess; /* rows: mean absolute error of the position, and that of a guess (the mean) */
-    double order_error;          /* share of pairs whose order is told wrong */
+    double order_error;            /* share of pairs whose order is told wrong */
 } profile_table;
 
 extern const double profile_shares[PROFILE_SHARES];
@@ -89,37 +89,37 @@ typedef struct profile_rotary {
     double *same;            /* [heads][count] mean of q.k / head_dim for k = q, q normal */
     double *other, *other_error; /* [heads][count] the same for independent normal q and k, and its standard error */
     int draws;
-    double peak_elsewhere;   /* share of independent pairs whose largest score is not at distance 0 */
+    double peak_elsewhere; /* share of independent pairs whose largest score is not at distance 0 */
 } profile_rotary;
 
 /* Where attention goes. */
 typedef struct profile_attention {
     int layers, heads, len;
     long sequences;
-    int random_content;      /* 1: of normal q, k and x; 0: of a trained network on test data */
+    int random_content;         /* 1: of normal q, k and x; 0: of a trained network on test data */
     double *distance, *entropy; /* [layers][heads] mean |query - key| in tokens, mean entropy in nats */
-    double *weight;          /* [layers][heads][len] mean weight at |query - key| = d */
+    double *weight;             /* [layers][heads][len] mean weight at |query - key| = d */
     double uniform_distance, uniform_entropy;
-    double *uniform;         /* [len] the same for even attention over what is visible */
-    long queries, *pairs;    /* how many were averaged: queries, and pairs at each distance [len] */
+    double *uniform;      /* [len] the same for even attention over what is visible */
+    long queries, *pairs; /* how many were averaged: queries, and pairs at each distance [len] */
 } profile_attention;
 
 /* Position read off hidden states, as in Haviv et al. 2022 (there by a small network, here linearly). */
 typedef struct profile_hidden {
-    int count;               /* layers + 1: before each layer, and after the last */
+    int count; /* layers + 1: before each layer, and after the last */
     int tokens, sequences;
     double *read_error, guess; /* [count] in tokens */
 } profile_hidden;
 
-/* Of the sequence that k has placed: one entry for each different set of curves among the layers. *out and *count are to be
- * freed in either case. -1: no memory. */
+/* Of the sequence that k has placed: one entry for each different set of curves among the layers. *out and *count are
+ * to be freed in either case. -1: no memory. */
 int profile_bias_make(look *k, profile_bias **out, int *count, error *e);
 int profile_rotary_make(look *k, profile_rotary **out, int *count, error *e);
 void profile_bias_free(profile_bias *b, int count);
 void profile_rotary_free(profile_rotary *r, int count);
 
-/* Of sequences of up to len tokens: _add takes the weights p[heads][len][len] of one layer of one sequence, layer 0 first;
- * _finish turns sums into means. */
+/* Of sequences of up to len tokens: _add takes the weights p[heads][len][len] of one layer of one sequence, layer 0
+ * first; _finish turns sums into means. */
 int profile_attention_open(profile_attention *a, const pe_shape *shape, int len, error *e);
 void profile_attention_add(profile_attention *a, const pe_shape *shape, int layer, const real *p, int len);
 void profile_attention_finish(profile_attention *a);
@@ -134,22 +134,22 @@ typedef enum profile_kind { PROFILE_FILE, PROFILE_STACK, PROFILE_TRAINED } profi
 
 typedef struct profile {
     profile_kind kind;
-    char target[PE_TEXT_MAX];      /* as the user named it, or the canonical stack */
-    run_config config;             /* of a stack or a trained run */
-    int step;                      /* of a trained run */
-    int rows;                      /* positions looked at */
-    int cut;                       /* rows that a file has besides */
+    char target[PE_TEXT_MAX]; /* as the user named it, or the canonical stack */
+    run_config config;        /* of a stack or a trained run */
+    int step;                 /* of a trained run */
+    int rows;                 /* positions looked at */
+    int cut;                  /* rows that a file has besides */
     int has_table, has_attention, has_hidden;
     profile_table table;
     int biases, rotaries;
-    profile_bias *bias;            /* [biases] one for each different set of curves */
-    profile_rotary *rotary;        /* [rotaries] */
+    profile_bias *bias;     /* [biases] one for each different set of curves */
+    profile_rotary *rotary; /* [rotaries] */
     profile_attention attention;
     profile_hidden hidden;
 } profile;
 
-/* Each fills out; rows: positions to look at, 0: all of a file's (PROFILE_ROWS_MAX at most), train.len's tokens of a run,
- * as many as a stack has up to 128. Free with profile_free in either case. */
+/* Each fills out; rows: positions to look at, 0: all of a file's (PROFILE_ROWS_MAX at most), train.len's tokens of a
+ * run, as many as a stack has up to 128. Free with profile_free in either case. */
 int profile_file(const char *target, int rows, profile *out, error *e);
 /* c->encoding in a network of c's shape that is not trained: parameters as they start from c->seed. */
 int profile_stack(const run_config *c, const registry *r, int rows, profile *out, error *e);

@@ -68,7 +68,8 @@ void profile_attention_add(profile_attention *a, const pe_shape *shape, int laye
 {
     for (int h = 0; h < shape->heads; h++)
         for (int i = 0; i < len; i++)
-            attention_add_row(a, layer * shape->heads + h, p + ((size_t)h * (size_t)len + (size_t)i) * (size_t)len, i, len);
+            attention_add_row(a, layer * shape->heads + h, p + ((size_t)h * (size_t)len + (size_t)i) * (size_t)len, i,
+                              len);
     if (layer == 0)
         attention_add_even(a, shape->causal, len);
 }
@@ -111,7 +112,8 @@ int profile_attention_random(look *k, profile_attention *out, error *e)
     for (int l = 0; l < shape->layers; l++)
         wide = (size_t)look_rotated_dim(k, l) > wide ? (size_t)look_rotated_dim(k, l) : wide;
     real *x = malloc(len * (size_t)shape->width * sizeof *x), *p = malloc(len * len * (size_t)shape->heads * sizeof *p);
-    real *q = malloc(len * (size_t)shape->heads * wide * sizeof *q), *key = malloc(len * (size_t)shape->heads * wide * sizeof *q);
+    real *q = malloc(len * (size_t)shape->heads * wide * sizeof *q),
+         *key = malloc(len * (size_t)shape->heads * wide * sizeof *q);
     int status = profile_attention_open(out, shape, k->len, e);
     if (status == 0 && (!x || !p || !q || !key))
         status = error_set(e, ERROR_ENVIRONMENT, "no memory for attention over %d tokens", k->len);

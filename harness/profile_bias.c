@@ -57,7 +57,10 @@ int profile_bias_make(look *k, profile_bias **out, int *count, error *e)
     for (int l = 0; l < shape->layers && status == 0; l++) {
         if (!bias_is_there(k, l))
             continue;
-        b[*count] = (profile_bias){.layer = l, .heads = shape->heads, .least = least, .count = distances,
+        b[*count] = (profile_bias){.layer = l,
+                                   .heads = shape->heads,
+                                   .least = least,
+                                   .count = distances,
                                    .value = calloc((size_t)shape->heads * (size_t)distances, sizeof(double))};
         if (!b[*count].value) {
             status = -1;

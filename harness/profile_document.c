@@ -22,8 +22,8 @@ static void document_picture(const profile_figures *f, const char *stem, documen
         if (strcmp(f->item[i].stem, stem) != 0)
             continue;
         buffer caption = BUFFER_INIT;
-        buffer_format(&caption, "%s The same numbers: " DOC_LINK "plots/%s.csv" DOC_TO "CSV" DOC_END ".", f->item[i].caption,
-                      stem);
+        buffer_format(&caption, "%s The same numbers: " DOC_LINK "plots/%s.csv" DOC_TO "CSV" DOC_END ".",
+                      f->item[i].caption, stem);
         doc_block *b = doc_add_buffer(d, DOC_FIGURE, &caption, stem);
         b->more = strdup(f->item[i].title);
         d->failed |= !b->more;
@@ -56,8 +56,8 @@ static void document_distances(const profile_table *t, document *d)
 {
     static const char *const columns[] = {"distance", "dot product", "standard deviation", "cosine", NULL};
     int steps[PROFILE_STEPS_MAX], count = profile_steps(t->rows, steps);
-    doc_add(d, DOC_TABLE, "Products of two positions' vectors by distance: mean over all pairs, and its standard deviation.",
-            NULL);
+    doc_add(d, DOC_TABLE,
+            "Products of two positions' vectors by distance: mean over all pairs, and its standard deviation.", NULL);
     document_columns(d, columns);
     for (int i = 0; i < count; i++) {
         doc_add(d, DOC_ROW, NULL, NULL);
@@ -141,22 +141,30 @@ static void document_method(const profile *p, document *d)
     doc_add(d, DOC_SECTION, "How it was measured", NULL);
     if (p->has_table)
         doc_add(d, DOC_PARAGRAPH,
-                "Shift invariance: the share of the variance of the matrix of all rows' products that is left when each of its "
-                "diagonals is replaced by its mean. Components: singular values of the table less the mean of its rows. Position: "
-                "least squares with an intercept on the first 512 rows at most, of least norm where it is not unique, predictions "
-                "rounded, 5-fold cross-validation; order: logistic regression with the penalty |w|\302\262/2 on 512 random pairs of "
-                "those rows, side by side, 5-fold, both after the code of Wang & Chen 2020. A guess is the mean of the other "
+                "Shift invariance: the share of the variance of the matrix of all rows' products that is left when "
+                "each of its "
+                "diagonals is replaced by its mean. Components: singular values of the table less the mean of its "
+                "rows. Position: "
+                "least squares with an intercept on the first 512 rows at most, of least norm where it is not unique, "
+                "predictions "
+                "rounded, 5-fold cross-validation; order: logistic regression with the penalty |w|\302\262/2 on 512 "
+                "random pairs of "
+                "those rows, side by side, 5-fold, both after the code of Wang & Chen 2020. A guess is the mean of the "
+                "other "
                 "folds.",
                 NULL);
     if (p->rotaries)
         doc_add(d, DOC_PARAGRAPH,
-                "Rotation: every unit vector is rotated at every position, which tells the planes and how far each is turned; the "
-                "bound is the mean of |A_k| over the planes in their order, A_k the sum of the first k turns as complex numbers "
+                "Rotation: every unit vector is rotated at every position, which tells the planes and how far each is "
+                "turned; the "
+                "bound is the mean of |A_k| over the planes in their order, A_k the sum of the first k turns as "
+                "complex numbers "
                 "(RoFormer, section 3.4.3).",
                 NULL);
     if (p->has_attention)
         doc_add(d, DOC_PARAGRAPH,
-                "Attention: the weights of every pair of a query and a key that it sees, averaged over pairs at equal distance; "
+                "Attention: the weights of every pair of a query and a key that it sees, averaged over pairs at equal "
+                "distance; "
                 "distance and entropy averaged over queries.",
                 NULL);
     if (p->has_hidden)
@@ -165,7 +173,9 @@ static void document_method(const profile *p, document *d)
                 "cross-validated over sequences, in 5 folds.",
                 NULL);
     doc_add(d, DOC_PARAGRAPH,
-            "Every number is in " DOC_LINK "profile.json" DOC_TO "profile.json" DOC_END "; those of each figure stand beside it.", NULL);
+            "Every number is in " DOC_LINK "profile.json" DOC_TO "profile.json" DOC_END
+            "; those of each figure stand beside it.",
+            NULL);
 }
 
 void profile_document(const profile *p, const profile_figures *f, document *d)

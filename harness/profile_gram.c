@@ -44,7 +44,8 @@ static double gram_diagonals(const double *gram, size_t rows, profile_table *out
 
 static double gram_variation(const double *gram, size_t rows)
 {
-    double away = 0, squares = 0, count = (double)rows * (double)rows; /* from the first: equal products have no rounding */
+    double away = 0, squares = 0,
+           count = (double)rows * (double)rows; /* from the first: equal products have no rounding */
     for (size_t i = 0; i < rows * rows; i++)
         away += gram[i] - gram[0];
     double mean = gram[0] + away / count;

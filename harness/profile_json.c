@@ -32,9 +32,10 @@ static json_t *json_components(const profile_table *t)
         double share;
         int peak = profile_peak(t, i, &share);
         json_array_append_new(
-            list, json_pack("{s:o, s:i, s:o, s:o, s:o}", "singular_value", json_of(t->singular[i]), "peak_cycles", peak,
-                            "peak_period", peak ? json_of((double)t->rows / peak) : json_null(), "peak_share",
-                            json_of(share), "power", json_reals(t->power + (size_t)i * (size_t)t->frequencies, t->frequencies)));
+            list,
+            json_pack("{s:o, s:i, s:o, s:o, s:o}", "singular_value", json_of(t->singular[i]), "peak_cycles", peak,
+                      "peak_period", peak ? json_of((double)t->rows / peak) : json_null(), "peak_share", json_of(share),
+                      "power", json_reals(t->power + (size_t)i * (size_t)t->frequencies, t->frequencies)));
     }
     return list;
 }
@@ -53,8 +54,8 @@ static json_t *json_table(const profile_table *t)
                      t->dip, "cosine_next_maximum", t->rise, "dot_mean", json_reals(t->dot_mean, t->rows), "dot_spread",
                      json_reals(t->dot_spread, t->rows), "cosine_mean", json_reals(t->cosine_mean, t->rows), "norm",
                      json_reals(t->norm, t->rows), "singular_values", json_reals(t->singular, t->rank),
-                     "components_needed", "0.90", t->needed[0], "0.95", t->needed[1], "0.99", t->needed[2], "components",
-                     json_components(t), "probes", json_probes(t));
+                     "components_needed", "0.90", t->needed[0], "0.95", t->needed[1], "0.99", t->needed[2],
+                     "components", json_components(t), "probes", json_probes(t));
 }
 
 static json_t *json_biases(const profile *p)
@@ -73,13 +74,13 @@ static json_t *json_rotaries(const profile *p)
     json_t *list = json_array();
     for (int i = 0; i < p->rotaries; i++) {
         const profile_rotary *r = &p->rotary[i];
-        json_array_append_new(
-            list, json_pack("{s:i, s:b, s:i, s:o, s:o, s:o, s:o, s:i, s:o}", "first_layer", r->layer, "heads_alike",
-                            r->heads == 1, "planes", r->pairs, "bound", json_rows(r->bound, r->heads, r->count),
-                            "equal_vectors", json_rows(r->same, r->heads, r->count), "independent_vectors",
-                            json_rows(r->other, r->heads, r->count), "independent_vectors_error",
-                            json_rows(r->other_error, r->heads, r->count), "draws", r->draws, "largest_elsewhere",
-                            json_of(r->peak_elsewhere)));
+        json_array_append_new(list, json_pack("{s:i, s:b, s:i, s:o, s:o, s:o, s:o, s:i, s:o}", "first_layer", r->layer,
+                                              "heads_alike", r->heads == 1, "planes", r->pairs, "bound",
+                                              json_rows(r->bound, r->heads, r->count), "equal_vectors",
+                                              json_rows(r->same, r->heads, r->count), "independent_vectors",
+                                              json_rows(r->other, r->heads, r->count), "independent_vectors_error",
+                                              json_rows(r->other_error, r->heads, r->count), "draws", r->draws,
+                                              "largest_elsewhere", json_of(r->peak_elsewhere)));
     }
     return list;
 }
@@ -89,9 +90,10 @@ static json_t *json_attention(const profile_attention *a)
     json_t *layers = json_array();
     for (int l = 0; l < a->layers; l++) {
         size_t at = (size_t)l * (size_t)a->heads;
-        json_array_append_new(layers, json_pack("{s:o, s:o, s:o}", "mean_distance", json_reals(a->distance + at, a->heads),
-                                                "entropy", json_reals(a->entropy + at, a->heads), "weight_by_distance",
-                                                json_rows(a->weight + at * (size_t)a->len, a->heads, a->len)));
+        json_array_append_new(layers,
+                              json_pack("{s:o, s:o, s:o}", "mean_distance", json_reals(a->distance + at, a->heads),
+                                        "entropy", json_reals(a->entropy + at, a->heads), "weight_by_distance",
+                                        json_rows(a->weight + at * (size_t)a->len, a->heads, a->len)));
     }
     return json_pack("{s:s, s:I, s:o, s:{s:o, s:o, s:o}}", "content",
                      a->random_content ? "normal queries, keys and inputs" : "test stream", "sequences",
@@ -102,8 +104,9 @@ static json_t *json_attention(const profile_attention *a)
 
 static json_t *json_hidden(const profile_hidden *h)
 {
-    return json_pack("{s:i, s:i, s:i, s:o, s:o}", "folds", PROFILE_FOLDS, "sequences", h->sequences, "tokens", h->tokens,
-                     "position_error", json_reals(h->read_error, h->count), "position_error_of_a_guess", json_of(h->guess));
+    return json_pack("{s:i, s:i, s:i, s:o, s:o}", "folds", PROFILE_FOLDS, "sequences", h->sequences, "tokens",
+                     h->tokens, "position_error", json_reals(h->read_error, h->count), "position_error_of_a_guess",
+                     json_of(h->guess));
 }
 
 json_t *profile_json(const profile *p)
@@ -112,11 +115,11 @@ json_t *profile_json(const profile *p)
     char canonical[CONFIG_TEXT_MAX] = "";
     if (p->kind != PROFILE_FILE)
         config_print(&p->config, canonical, sizeof canonical);
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "schema", "posbench-profile/1", "kind",
-                     kinds[p->kind], "target", p->target, "canonical", *canonical ? json_string(canonical) : json_null(),
-                     "step", p->kind == PROFILE_TRAINED ? json_integer(p->step) : json_null(), "positions", p->rows,
-                     "positions_left_out", p->cut, "table", p->has_table ? json_table(&p->table) : json_null(), "biases",
-                     json_biases(p), "rotations", json_rotaries(p), "attention",
-                     p->has_attention ? json_attention(&p->attention) : json_null(), "hidden_states",
-                     p->has_hidden ? json_hidden(&p->hidden) : json_null());
+    return json_pack(
+        "{s:s, s:s, s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "schema", "posbench-profile/1", "kind",
+        kinds[p->kind], "target", p->target, "canonical", *canonical ? json_string(canonical) : json_null(), "step",
+        p->kind == PROFILE_TRAINED ? json_integer(p->step) : json_null(), "positions", p->rows, "positions_left_out",
+        p->cut, "table", p->has_table ? json_table(&p->table) : json_null(), "biases", json_biases(p), "rotations",
+        json_rotaries(p), "attention", p->has_attention ? json_attention(&p->attention) : json_null(), "hidden_states",
+        p->has_hidden ? json_hidden(&p->hidden) : json_null());
 }

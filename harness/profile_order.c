@@ -1,8 +1,8 @@
 /* profile_order.c - can the order of two rows be told from both, side by side?
  *
  * Logistic regression by Newton's method in the space of pairs, of which there are fewer than columns. With weights
- * w = sum of alpha_i x_i and K the products of the x_i, a step solves (K + 1/W) alpha + b = z with sum of alpha = 0, where
- * f = K alpha + b, p = 1 / (1 + exp(-f)), W = p (1 - p) and z = f + (target - p) / W.
+ * w = sum of alpha_i x_i and K the products of the x_i, a step solves (K + 1/W) alpha + b = z with sum of alpha = 0,
+ * where f = K alpha + b, p = 1 / (1 + exp(-f)), W = p (1 - p) and z = f + (target - p) / W.
  */
 #include "profile.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 typedef struct order_fit {
-    int count;            /* pairs fitted to */
-    int *index;           /* [count] which of all pairs */
+    int count;  /* pairs fitted to */
+    int *index; /* [count] which of all pairs */
     double *alpha, *target, *system, *right, *best;
     double b;
 } order_fit;
@@ -120,7 +120,7 @@ static void order_fit_free(order_fit *o)
 
 /* Pairs whose order is told wrong among those of one fold. */
 static int order_fit_fold(order_fit *o, const double *kernel, const int (*pair)[2], int pairs, int folds, int out,
-                            int *wrong, error *e)
+                          int *wrong, error *e)
 {
     o->count = 0;
     o->b = 0;
@@ -144,7 +144,8 @@ static void order_kernel(const double *x, int cols, const int (*pair)[2], int pa
         for (int j = 0; j <= i; j++) {
             double sum = 0;
             for (int side = 0; side < 2; side++) {
-                const double *a = x + (size_t)pair[i][side] * (size_t)cols, *b = x + (size_t)pair[j][side] * (size_t)cols;
+                const double *a = x + (size_t)pair[i][side] * (size_t)cols,
+                             *b = x + (size_t)pair[j][side] * (size_t)cols;
                 for (int c = 0; c < cols; c++)
                     sum += a[c] * b[c];
             }
@@ -168,4 +169,3 @@ int profile_order(const double *x, int cols, const int (*pair)[2], int pairs, in
     *wrong = (double)count / pairs;
     return status;
 }
-

@@ -1,5 +1,5 @@
-/* profile_probe.c - can position be read off vectors? The probes of Wang & Chen 2020 ("What Do Position Embeddings Learn?"),
- * as their released code has them: 512 rows, 5 folds, rounded predictions; 512 pairs of rows side by side. */
+/* profile_probe.c - can position be read off vectors? The probes of Wang & Chen 2020 ("What Do Position Embeddings
+ * Learn?"), as their released code has them: 512 rows, 5 folds, rounded predictions; 512 pairs of rows side by side. */
 #include "profile.h"
 
 #include <float.h>
@@ -16,7 +16,7 @@ enum { PROBE_LEAST = 2 * PROFILE_FOLDS }; /* rows below which a fold would hold 
 
 typedef struct probe_fit {
     int rows, cols;
-    double *x, *y;    /* columns behind each other; y has room for the larger of rows and cols and ends as weights */
+    double *x, *y; /* columns behind each other; y has room for the larger of rows and cols and ends as weights */
     double *mean, *singular;
     double y_mean;
 } probe_fit;
@@ -126,7 +126,8 @@ static int probe_position(const table *t, int rows, profile_table *out, error *e
             y[i] = i;
         }
         out->probe_rows = rows;
-        status = profile_regression(t->value, rows, t->cols, y, fold, PROFILE_FOLDS, &out->read_error, &out->read_guess, e);
+        status =
+            profile_regression(t->value, rows, t->cols, y, fold, PROFILE_FOLDS, &out->read_error, &out->read_guess, e);
     }
     free(order);
     free(fold);
@@ -147,7 +148,8 @@ static int probe_pairs(const table *t, int rows, profile_table *out, error *e)
             pair[i][0] = first;
             pair[i][1] = second + (second >= first);
         }
-        status = profile_order(t->value, t->cols, (const int(*)[2])pair, out->pairs, PROFILE_FOLDS, &out->order_error, e);
+        status =
+            profile_order(t->value, t->cols, (const int(*)[2])pair, out->pairs, PROFILE_FOLDS, &out->order_error, e);
     } else {
         status = error_set(e, ERROR_ENVIRONMENT, "no memory for a probe");
     }

@@ -1,10 +1,10 @@
 /* profile_rotary.c - what a rotation of queries and keys makes of their product, by distance.
  *
- * The hook is asked, never its formula: every unit vector is rotated at every position. M(s) with M_ab = (R_m e_a).(R_n e_b),
- * m the last token and n the one s before it, says all of q.k at distance s when the hook is linear. A rotation turns planes:
- * number a and its partner b; the plane's turn at s is z(s) = (M_aa + M_bb)/2 + i (M_ba - M_ab)/2. RoFormer 3.4.3 (and eq. 8
- * of Position Interpolation) bound q.k by max |h_(k+1) - h_k| times the sum of |A_k(s)|, A_k = z_1 + ... + z_k, with planes
- * in the order of their numbers.
+ * The hook is asked, never its formula: every unit vector is rotated at every position. M(s) with M_ab = (R_m e_a).(R_n
+ * e_b), m the last token and n the one s before it, says all of q.k at distance s when the hook is linear. A rotation
+ * turns planes: number a and its partner b; the plane's turn at s is z(s) = (M_aa + M_bb)/2 + i (M_ba - M_ab)/2.
+ * RoFormer 3.4.3 (and eq. 8 of Position Interpolation) bound q.k by max |h_(k+1) - h_k| times the sum of |A_k(s)|, A_k
+ * = z_1 + ... + z_k, with planes in the order of their numbers.
  */
 #include "profile.h"
 
@@ -21,8 +21,8 @@ enum { ROTARY_DRAWS = 512, ROTARY_LOOKS = 16, ROTARY_DIM_MAX = 512 /* of a head 
 typedef struct rotary_work {
     look *k;
     int layer, dim, wide, heads, len;
-    real *u, *v;          /* [len][heads][wide] queries and keys */
-    real *qs, *ks;        /* [dim][len][heads][wide] every unit vector, rotated */
+    real *u, *v;   /* [len][heads][wide] queries and keys */
+    real *qs, *ks; /* [dim][len][heads][wide] every unit vector, rotated */
     int partner[ROTARY_DIM_MAX], planes;
 } rotary_work;
 
@@ -41,8 +41,12 @@ static void rotary_close(rotary_work *w)
 
 static int rotary_open(rotary_work *w, look *k, int layer)
 {
-    *w = (rotary_work){.k = k, .layer = layer, .dim = k->m->shape.head_dim, .wide = look_rotated_dim(k, layer),
-                       .heads = k->m->shape.heads, .len = k->len};
+    *w = (rotary_work){.k = k,
+                       .layer = layer,
+                       .dim = k->m->shape.head_dim,
+                       .wide = look_rotated_dim(k, layer),
+                       .heads = k->m->shape.heads,
+                       .len = k->len};
     size_t all = (size_t)w->len * rotary_row(w);
     w->u = malloc(all * sizeof(real));
     w->v = malloc(all * sizeof(real));
@@ -129,8 +133,8 @@ static double rotary_mixing(const rotary_work *w, int a, int b)
     return most;
 }
 
-/* Finds each number's partner, the one that it is turned into; numbers that are not turned pair up in their order. Returns 0
- * when anything is turned into more than its partner. */
+/* Finds each number's partner, the one that it is turned into; numbers that are not turned pair up in their order.
+ * Returns 0 when anything is turned into more than its partner. */
 static int rotary_pair_up(rotary_work *w)
 {
     double mixed[ROTARY_DIM_MAX];
@@ -182,8 +186,8 @@ static double rotary_bound(const rotary_work *w, int h, int s)
     return sum / w->planes;
 }
 
-/* One product at every distance is added to sum (and its square to squares, when that is asked for). Returns whether the
- * largest is not at distance 0. */
+/* One product at every distance is added to sum (and its square to squares, when that is asked for). Returns whether
+ * the largest is not at distance 0. */
 static int rotary_add(const rotary_work *w, int h, double *sum, double *squares)
 {
     double first = 0, most = -INFINITY;

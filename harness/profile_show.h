@@ -12,7 +12,8 @@
 /* What a person wants to know, for a terminal. */
 void profile_text(const profile *p, buffer *out);
 
-/* Everything but the matrix of cosines, under "schema": "posbench-profile/1"; what has no value is null. NULL: no memory. */
+/* Everything but the matrix of cosines, under "schema": "posbench-profile/1"; what has no value is null. NULL: no
+ * memory. */
 json_t *profile_json(const profile *p);
 
 enum { PROFILE_FIGURES_MAX = 16 };
@@ -20,8 +21,8 @@ enum { PROFILE_FIGURES_MAX = 16 };
 /* One picture: files plots/STEM.tsv, .layout.tsv and .csv, and what was drawn of it. */
 typedef struct profile_figure {
     char stem[32];
-    const char *script;      /* of plots/ */
-    char title[128];         /* for readers who cannot see it */
+    const char *script; /* of plots/ */
+    char title[128];    /* for readers who cannot see it */
     char caption[512];
 } profile_figure;
 
@@ -36,8 +37,8 @@ int profile_figures_write(const profile *p, const char *dir, profile_figures *ou
 /* The page, in the order of the parts. Free with doc_free. */
 void profile_document(const profile *p, const profile_figures *f, document *d);
 
-/* DIR/profile.json, DIR/plots/ with data and pictures (`plots`: PLOT_* of report.h), DIR/report.html and .md. Makes DIR. A
- * gnuplot that is missing leaves everything but the pictures, and is then ERROR_ENVIRONMENT. */
+/* DIR/profile.json, DIR/plots/ with data and pictures (`plots`: PLOT_* of report.h), DIR/report.html and .md. Makes
+ * DIR. A gnuplot that is missing leaves everything but the pictures, and is then ERROR_ENVIRONMENT. */
 int profile_write(const profile *p, const char *dir, const char *plots_dir, int plots, error *e);
 
 #endif

@@ -72,14 +72,15 @@ static void spectrum_count(double noise, profile_table *out)
     }
 }
 
-/* u[row][rank]: component i of row r at u[r * rank + i]. A component has no sign of its own; one that holds nothing has no
- * direction either and stays 0. */
+/* u[row][rank]: component i of row r at u[r * rank + i]. A component has no sign of its own; one that holds nothing has
+ * no direction either and stays 0. */
 static void spectrum_keep(const double *u, double noise, profile_table *out)
 {
     for (int i = 0; i < out->leading && out->singular[i] * out->singular[i] > noise; i++) {
         double sign = u[i] < 0 ? -1 : 1;
         for (int r = 0; r < out->rows; r++)
-            out->component[(size_t)i * (size_t)out->rows + (size_t)r] = sign * u[(size_t)r * (size_t)out->rank + (size_t)i];
+            out->component[(size_t)i * (size_t)out->rows + (size_t)r] =
+                sign * u[(size_t)r * (size_t)out->rank + (size_t)i];
     }
 }
 

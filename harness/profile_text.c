@@ -76,8 +76,8 @@ static void text_rotary(const profile_rotary *r, buffer *out)
     buffer_format(out, "\nRotation, from layer %d on\n", r->layer + 1);
     profile_words_rotary(r, &w);
     text_lines(out, &w);
-    buffer_format(out, "\n%*s%*s%*s%*s\n", TEXT_COLUMN, "distance", TEXT_COLUMN, "bound", TEXT_COLUMN, "equal", TEXT_COLUMN,
-                  "independent");
+    buffer_format(out, "\n%*s%*s%*s%*s\n", TEXT_COLUMN, "distance", TEXT_COLUMN, "bound", TEXT_COLUMN, "equal",
+                  TEXT_COLUMN, "independent");
     for (int h = 0; h < r->heads; h++)
         for (int i = 0; i < count; i++) {
             int at = h * r->count + steps[i];

@@ -1,5 +1,5 @@
-/* profile_trained.c - what a trained network does on its task's test stream, at the training length: attention by distance, and
- * where position can be read off the residual stream. */
+/* profile_trained.c - what a trained network does on its task's test stream, at the training length: attention by
+ * distance, and where position can be read off the residual stream. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,16 +19,16 @@ typedef struct trained_bench {
     const weights *w;
     const model *m;
     task *task;
-    int sequences, tokens;   /* how many, and of how many tokens at most each */
+    int sequences, tokens; /* how many, and of how many tokens at most each */
     arena memory;
     workspace work;
     look look;
     batch_buffer data;
     real *norm, *stats, *qkv, *q, *k, *p;
-    double *hidden;          /* [layers + 1][sequences * tokens][width] */
-    double *position;        /* [sequences * tokens] */
+    double *hidden;   /* [layers + 1][sequences * tokens][width] */
+    double *position; /* [sequences * tokens] */
     int *fold;
-    size_t used;             /* tokens in hidden */
+    size_t used; /* tokens in hidden */
 } trained_bench;
 
 static int trained_buffers(trained_bench *b, error *e)
@@ -62,8 +62,8 @@ static int trained_open(trained_bench *b, const weights *w, error *e)
     b->sequences = b->sequences < TRAINED_SEQUENCES_LEAST ? TRAINED_SEQUENCES_LEAST : b->sequences;
     b->sequences = b->sequences > TRAINED_SEQUENCES_MOST ? TRAINED_SEQUENCES_MOST : b->sequences;
     if (b->tokens > PROFILE_LEN_MAX)
-        return error_set(e, ERROR_USAGE, "it was trained on sequences of %d tokens; up to %d can be looked at", b->tokens,
-                         PROFILE_LEN_MAX);
+        return error_set(e, ERROR_USAGE, "it was trained on sequences of %d tokens; up to %d can be looked at",
+                         b->tokens, PROFILE_LEN_MAX);
     if (run_lengths(&w->config, &shortest, &longest, e) < 0)
         return -1;
     b->task = task_open(w->config.task, config_regime(&w->config), shortest, longest, e);
@@ -100,8 +100,8 @@ static void trained_attention(trained_bench *b, int layer, int tokens, profile_a
     const model *m = b->m;
     const model_layer *at = &m->layer[layer];
     int width = m->shape.width;
-    norm(m->norm_kind, b->work.layer[layer].in, m->value + at->norm1_w, m->value + at->norm1_b, b->norm, b->stats, tokens,
-         width);
+    norm(m->norm_kind, b->work.layer[layer].in, m->value + at->norm1_w, m->value + at->norm1_b, b->norm, b->stats,
+         tokens, width);
     linear(b->norm, m->value + at->qkv_w, m->value + at->qkv_b, b->qkv, tokens, width, 3 * width, 0);
     trained_heads(b, layer, 0, tokens, b->q);
     trained_heads(b, layer, 1, tokens, b->k);
@@ -129,7 +129,8 @@ static int trained_sequence(trained_bench *b, int n, profile_attention *out, err
     const run_config *c = &b->w->config;
     int start[2];
     batch_buffer_clear(&b->data);
-    batch_buffer_draw(&b->data, b->task, TASK_TEST, (uint64_t)c->seed, (uint64_t)c->train.len, (uint32_t)n, c->train.len);
+    batch_buffer_draw(&b->data, b->task, TASK_TEST, (uint64_t)c->seed, (uint64_t)c->train.len, (uint32_t)n,
+                      c->train.len);
     batch one = batch_buffer_part(&b->data, 0, 1, (uint64_t)c->seed, (uint64_t)c->train.len, 0, start);
     one.first_sequence = n;
     double farthest = look_place(&b->look, start[1], one.map_index, n, one.given);

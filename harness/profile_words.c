@@ -40,15 +40,16 @@ void profile_words_target(const profile *p, buffer *out)
     if (p->kind == PROFILE_FILE)
         buffer_format(out, ": a table of %d rows and %d columns", p->table.rows, p->table.cols);
     else if (p->kind == PROFILE_STACK)
-        buffer_format(out, ": not trained, %d positions, width %d, %d head%s, %d layer%s", p->rows, p->config.model.width,
-                      p->config.model.heads, p->config.model.heads == 1 ? "" : "s", p->config.model.layers,
-                      p->config.model.layers == 1 ? "" : "s");
+        buffer_format(out, ": not trained, %d positions, width %d, %d head%s, %d layer%s", p->rows,
+                      p->config.model.width, p->config.model.heads, p->config.model.heads == 1 ? "" : "s",
+                      p->config.model.layers, p->config.model.layers == 1 ? "" : "s");
     else {
         buffer_add(out, ": ");
         doc_plain(out, p->config.encoding);
         buffer_add(out, " on ");
         doc_plain(out, p->config.task);
-        buffer_format(out, ", seed %d, trained for %d steps at length %d", p->config.seed, p->step, p->config.train.len);
+        buffer_format(out, ", seed %d, trained for %d steps at length %d", p->config.seed, p->step,
+                      p->config.train.len);
     }
     if (p->cut)
         buffer_format(out, " (the first ones; %d more were left out)", p->cut);
@@ -88,8 +89,8 @@ static void words_spectrum(const profile_table *t, profile_words *w)
         words_end(w, &b);
         return;
     }
-    buffer_format(&b, "%d, %d and %d of %d components hold 90, 95 and 99 %% of the variance", t->needed[0], t->needed[1],
-                  t->needed[2], t->rank);
+    buffer_format(&b, "%d, %d and %d of %d components hold 90, 95 and 99 %% of the variance", t->needed[0],
+                  t->needed[1], t->needed[2], t->rank);
     words_end(w, &b);
     for (int i = 0; i < t->leading && i < 4 && i < t->needed[2]; i++) {
         double share;
@@ -213,8 +214,9 @@ void profile_words_attention(const profile_attention *a, profile_words *w)
 {
     buffer b = BUFFER_INIT;
     if (a->random_content)
-        buffer_format(&b, "Attention of normal queries and keys, %ld sequences of %d tokens: what positions do by themselves",
-                      a->sequences, a->len);
+        buffer_format(
+            &b, "Attention of normal queries and keys, %ld sequences of %d tokens: what positions do by themselves",
+            a->sequences, a->len);
     else
         buffer_format(&b, "Attention on %ld test sequences of up to %d tokens", a->sequences, a->len);
     words_end(w, &b);

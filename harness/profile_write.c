@@ -33,7 +33,8 @@ static int write_pictures(const profile_figures *f, const char *folder, const ch
 {
     int status = 0;
     for (int i = 0; i < f->count; i++)
-        if (figure_draw(plots_dir, f->item[i].script, folder, f->item[i].stem, f->item[i].title, plots | PLOT_SVG, e) < 0)
+        if (figure_draw(plots_dir, f->item[i].script, folder, f->item[i].stem, f->item[i].title, plots | PLOT_SVG, e) <
+            0)
             status = -1;
     return status;
 }

@@ -105,8 +105,8 @@ int run_execute(const run_config *c, const registry *r, const run_watch *watch, 
     return run_execute_and_save(c, r, watch, NULL, out, e);
 }
 
-int run_execute_and_save(const run_config *c, const registry *r, const run_watch *watch, const char *save, run_result *out,
-                         error *e)
+int run_execute_and_save(const run_config *c, const registry *r, const run_watch *watch, const char *save,
+                         run_result *out, error *e)
 {
     *out = (run_result){ 0 };
     gemm_use_one_thread();

@@ -18,10 +18,23 @@ static const struct {
     int bits, readable;
     binary_type as;
 } safetensors_types[] = {
-    {"F64", 64, 1, BINARY_F64}, {"F32", 32, 1, BINARY_F32}, {"F16", 16, 1, BINARY_F16}, {"BF16", 16, 1, BINARY_BF16},
-    {"BOOL", 8, 0, 0}, {"U8", 8, 0, 0}, {"I8", 8, 0, 0}, {"U16", 16, 0, 0}, {"I16", 16, 0, 0}, {"U32", 32, 0, 0},
-    {"I32", 32, 0, 0}, {"U64", 64, 0, 0}, {"I64", 64, 0, 0}, {"F8_E5M2", 8, 0, 0}, {"F8_E4M3", 8, 0, 0},
-    {"F8_E8M0", 8, 0, 0}, {"C64", 64, 0, 0},
+    {"F64", 64, 1, BINARY_F64},
+    {"F32", 32, 1, BINARY_F32},
+    {"F16", 16, 1, BINARY_F16},
+    {"BF16", 16, 1, BINARY_BF16},
+    {"BOOL", 8, 0, 0},
+    {"U8", 8, 0, 0},
+    {"I8", 8, 0, 0},
+    {"U16", 16, 0, 0},
+    {"I16", 16, 0, 0},
+    {"U32", 32, 0, 0},
+    {"I32", 32, 0, 0},
+    {"U64", 64, 0, 0},
+    {"I64", 64, 0, 0},
+    {"F8_E5M2", 8, 0, 0},
+    {"F8_E4M3", 8, 0, 0},
+    {"F8_E8M0", 8, 0, 0},
+    {"C64", 64, 0, 0},
 };
 enum { SAFETENSORS_TYPES = sizeof safetensors_types / sizeof safetensors_types[0] };
 
@@ -176,8 +189,8 @@ static int safetensors_parse(safetensors *s, size_t length, error *e)
     int object = read == length && text[0] == '{';
     free(text);
     if (!object)
-        return error_set(e, ERROR_USAGE, "%s: not a safetensors file that can be read: its header does not begin with {",
-                         s->path);
+        return error_set(e, ERROR_USAGE,
+                         "%s: not a safetensors file that can be read: its header does not begin with {", s->path);
     return s->header ? 0
                      : error_set(e, ERROR_USAGE, "%s: not a safetensors file that can be read: its header: %s", s->path,
                                  reason.text);
@@ -192,7 +205,8 @@ static int safetensors_check(safetensors *s, uint64_t size, error *e)
     uint64_t length = binary_unsigned(prefix, sizeof prefix);
     if (length > size - SAFETENSORS_LENGTH || length > SAFETENSORS_HEADER_MAX || length < 2)
         return error_set(e, ERROR_USAGE,
-                         "%s: not a safetensors file that can be read: a header of %" PRIu64 " bytes in a file of %" PRIu64,
+                         "%s: not a safetensors file that can be read: a header of %" PRIu64
+                         " bytes in a file of %" PRIu64,
                          s->path, length, size);
     s->data = SAFETENSORS_LENGTH + length;
     if (safetensors_parse(s, (size_t)length, e) < 0)

@@ -17,12 +17,12 @@
 enum { SAFETENSORS_DIMS_MAX = 8 };
 
 typedef struct safetensors_entry {
-    const char *name;                /* belongs to the header */
-    const char *type;                /* "F32" */
-    int dims;                        /* 0: a single number */
+    const char *name; /* belongs to the header */
+    const char *type; /* "F32" */
+    int dims;         /* 0: a single number */
     uint64_t dim[SAFETENSORS_DIMS_MAX];
-    uint64_t count;                  /* numbers: the product of dim */
-    uint64_t begin, end;             /* bytes of the data */
+    uint64_t count;      /* numbers: the product of dim */
+    uint64_t begin, end; /* bytes of the data */
 } safetensors_entry;
 
 typedef struct safetensors {
@@ -30,16 +30,17 @@ typedef struct safetensors {
     FILE *file;
     json_t *header;
     int count;
-    safetensors_entry *entry;        /* [count] in the order of their data */
-    uint64_t data;                   /* where in the file they begin */
+    safetensors_entry *entry; /* [count] in the order of their data */
+    uint64_t data;            /* where in the file they begin */
 } safetensors;
 
 /* Opens a file and checks all of its header before anything is believed. Refused with the path, the tensor and what is
- * wrong (ERROR_USAGE): a length that the file does not have or above the format's 100 MB, text that is no JSON object from
- * its first byte, a key twice, an entry with other keys than the three, an unknown type, a shape or offsets that are no
- * whole numbers >= 0, a product that overflows, bytes that are not product(shape) numbers of the type, tensors that
- * overlap, leave a hole or do not end where the file ends, metadata that are no texts. A tensor may begin at any byte: the
- * format asks for no alignment. Memory and reading errors are ERROR_ENVIRONMENT. Nothing is left to close on failure. */
+ * wrong (ERROR_USAGE): a length that the file does not have or above the format's 100 MB, text that is no JSON object
+ * from its first byte, a key twice, an entry with other keys than the three, an unknown type, a shape or offsets that
+ * are no whole numbers >= 0, a product that overflows, bytes that are not product(shape) numbers of the type, tensors
+ * that overlap, leave a hole or do not end where the file ends, metadata that are no texts. A tensor may begin at any
+ * byte: the format asks for no alignment. Memory and reading errors are ERROR_ENVIRONMENT. Nothing is left to close on
+ * failure. */
 int safetensors_open(safetensors *s, const char *path, error *e);
 void safetensors_close(safetensors *s);
 
@@ -58,7 +59,7 @@ typedef struct safetensors_tensor {
     const char *name;
     int dims;
     int dim[2];
-    const real *value;               /* written as F32 */
+    const real *value; /* written as F32 */
 } safetensors_tensor;
 
 /* Writes a file, whole or not at all, with the header padded so that the data begin at a multiple of 8 bytes. metadata:

@@ -16,7 +16,8 @@ static size_t write_count(const safetensors_tensor *t)
     return count;
 }
 
-static json_t *write_header(const safetensors_tensor *tensors, int count, const char *const (*metadata)[2], size_t *bytes)
+static json_t *write_header(const safetensors_tensor *tensors, int count, const char *const (*metadata)[2],
+                            size_t *bytes)
 {
     json_t *header = json_object(), *about = json_object();
     for (; metadata && (*metadata)[0]; metadata++)

@@ -53,9 +53,10 @@ static int weights_read_config(weights *w, const safetensors *file, const regist
 {
     const char *canonical = safetensors_metadata(file, weights_canonical);
     if (!canonical)
-        return error_set(e, ERROR_USAGE,
-                         "%s: 'posbench run --save' did not write it: it has no metadata '%s'. One tensor of it is %s:NAME",
-                         file->path, weights_canonical, file->path);
+        return error_set(
+            e, ERROR_USAGE,
+            "%s: 'posbench run --save' did not write it: it has no metadata '%s'. One tensor of it is %s:NAME",
+            file->path, weights_canonical, file->path);
     if (config_read(&w->config, canonical, e) < 0 || config_check(&w->config, r, e) < 0)
         return error_prefix(e, "%s", file->path);
     const char *step = safetensors_metadata(file, weights_step);
@@ -74,7 +75,8 @@ static int weights_build(weights *w, const registry *r, error *e)
     task *t = task_parse(c->task, config_regime(c), shortest, longest, e);
     if (!t)
         return -1;
-    int status = model_create(&w->trained, &w->memory, c, &w->stacks, task_vocab(t), task_tokens(t, c->train.len), 0, e);
+    int status =
+        model_create(&w->trained, &w->memory, c, &w->stacks, task_vocab(t), task_tokens(t, c->train.len), 0, e);
     task_free(t);
     if (status == 0 && model_view(&w->model, &w->memory, &w->trained, &w->eval_stacks) < 0)
         return error_set(e, ERROR_ENVIRONMENT, "no memory for the evaluated encoding");
@@ -89,7 +91,8 @@ static int weights_read_param(weights *w, const safetensors *file, const model_p
         return -1;
     int matches = t->count == length && (p->rows == 1 ? t->dims == 1 : t->dims == 2 && t->dim[0] == (uint64_t)p->rows);
     if (!matches)
-        return error_set(e, ERROR_USAGE, "%s: tensor '%s' has another shape than the %d x %d that its configuration asks for",
+        return error_set(e, ERROR_USAGE,
+                         "%s: tensor '%s' has another shape than the %d x %d that its configuration asks for",
                          file->path, p->name, p->rows, p->cols);
     double *value = malloc(length * sizeof *value + 1);
     if (!value)
@@ -97,7 +100,8 @@ static int weights_read_param(weights *w, const safetensors *file, const model_p
     int status = safetensors_read(file, t, value, e);
     for (size_t i = 0; i < length && status == 0; i++) {
         if (!isfinite(value[i]))
-            status = error_set(e, ERROR_USAGE, "%s: tensor '%s' holds a number that is not finite", file->path, p->name);
+            status =
+                error_set(e, ERROR_USAGE, "%s: tensor '%s' holds a number that is not finite", file->path, p->name);
         w->trained.value[p->offset + i] = (real)value[i];
     }
     free(value);

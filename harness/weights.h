@@ -1,8 +1,8 @@
 /* weights.h - a trained network as a file that others can load, and back.
  *
- * The file is safetensors with one F32 tensor for each parameter of the model's table, under its name ("layer0.qkv.w"; a
- * vector has one dimension). Metadata: "format" is "pt", so that loaders of PyTorch take it; "posbench.canonical" is the
- * run's configuration as config_print writes it, which with the task's vocabulary decides every shape.
+ * The file is safetensors with one F32 tensor for each parameter of the model's table, under its name ("layer0.qkv.w";
+ * a vector has one dimension). Metadata: "format" is "pt", so that loaders of PyTorch take it; "posbench.canonical" is
+ * the run's configuration as config_print writes it, which with the task's vocabulary decides every shape.
  */
 #ifndef WEIGHTS_H
 #define WEIGHTS_H
@@ -20,10 +20,10 @@ int weights_save(const char *path, const model *m, const run_config *c, int step
 typedef struct weights {
     arena memory;
     run_config config;
-    int step;                 /* up to which it was trained; 0: the file does not say */
+    int step; /* up to which it was trained; 0: the file does not say */
     layered_stack stacks, eval_stacks;
-    model model;              /* under the stacks of evaluation */
-    model trained;            /* the same values under those of training */
+    model model;   /* under the stacks of evaluation */
+    model trained; /* the same values under those of training */
 } weights;
 
 /* Is this the path of a whole file, "FILE.safetensors"? */

@@ -26,6 +26,7 @@ set ytics autofreq format "%g" textcolor rgb MUTED
 set palette maxcolors 255 defined (-1 "#2166ac", -0.5 "#8fc0dd", 0 "#ffffff", 0.5 "#f0a383", 1 "#b2182b")
 set cbrange [-1:1]
 set cbtics (-1, -0.5, 0, 0.5, 1) format "%g" textcolor rgb MUTED
-set colorbox user origin screen RIGHT[1] + 18.0/WIDTH, screen BOTTOM[1] size screen 14.0/WIDTH, screen TOP[1] - BOTTOM[1] noborder
+set colorbox user origin screen RIGHT[1] + 18.0/WIDTH, screen BOTTOM[1] \
+    size screen 14.0/WIDTH, screen TOP[1] - BOTTOM[1] noborder
 
 plot DATA matrix using ($1*STEP):($2*STEP):3 with image

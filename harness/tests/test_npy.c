@@ -121,8 +121,10 @@ Test(npy, broken_headers)
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }\n", "1 dimension;"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (), }\n", "0 dimensions"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3), }\n", "3 dimensions"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }\n", "24 bytes of numbers where its shape asks for 32"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }\n", "24 bytes of numbers where its shape asks for 16"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }\n",
+         "24 bytes of numbers where its shape asks for 32"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }\n",
+         "24 bytes of numbers where its shape asks for 16"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3), }\n", "its header is not"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3.0), }\n", "its header is not"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (6), }\n", "its header is not"},
@@ -154,7 +156,8 @@ Test(npy, cut_off_anywhere)
 {
     char path[PATH_MAX], cut[PATH_MAX], data[24] = {0};
     size_t size;
-    npy_file("whole.npy", 2, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }  \n", data, sizeof data, path);
+    npy_file("whole.npy", 2, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }  \n", data, sizeof data,
+             path);
     char *whole = scratch_read(path, &size);
     for (size_t length = 0; length < size; length++) {
         scratch_write(&npy_room, "cut.npy", whole, length, cut);

@@ -83,7 +83,8 @@ Test(profile_stack, a_bias_is_a_curve_for_each_head)
     p = hooks_profile("alibi", "model.width=16|model.heads=2|model.causal=false", 9);
     cr_assert(p.bias->least == -8 && p.bias->count == 17);
     for (int d = -8; d <= 8; d++)
-        cr_assert_float_eq(p.bias->value[17 + d + 8], p.bias->value[17 + 8 - d], 1e-6, "%d", d); /* symmetric by default */
+        cr_assert_float_eq(p.bias->value[17 + d + 8], p.bias->value[17 + 8 - d], 1e-6, "%d",
+                           d); /* symmetric by default */
     cr_assert_float_eq(p.bias->value[8], 0, 1e-12);
     cr_assert_lt(p.bias->value[0], -0.4);
     profile_free(&p);
@@ -203,8 +204,9 @@ Test(profile_attention, of_random_content)
     profile_free(&p);
 }
 
-/* The layer's attention output from the weights that look_attention gives must be what the network has computed. Encodings
- * with a value hook add to it: their weights are compared with those of the forward pass by what remains, in stacks without. */
+/* The layer's attention output from the weights that look_attention gives must be what the network has computed.
+ * Encodings with a value hook add to it: their weights are compared with those of the forward pass by what remains, in
+ * stacks without. */
 static void hooks_agree(const char *encoding, const char *settings)
 {
     enum { LEN = 12 };
@@ -220,10 +222,11 @@ static void hooks_agree(const char *encoding, const char *settings)
     const pe_shape *s = &f.model.shape;
     for (int l = 0; l < s->layers; l++) {
         int width = s->width, head_dim = s->head_dim, wide = look_rotated_dim(&k, l);
-        real norm1[LEN * 64], stats[LEN * 2], qkv[LEN * 192], q[LEN * 256] = {0}, key[LEN * 256] = {0}, p[3 * LEN * LEN];
+        real norm1[LEN * 64], stats[LEN * 2], qkv[LEN * 192], q[LEN * 256] = {0}, key[LEN * 256] = {0},
+                                                                      p[3 * LEN * LEN];
         const model_layer *at = &f.model.layer[l];
-        norm(f.model.norm_kind, f.work.layer[l].in, f.model.value + at->norm1_w, f.model.value + at->norm1_b, norm1, stats,
-             LEN, width);
+        norm(f.model.norm_kind, f.work.layer[l].in, f.model.value + at->norm1_w, f.model.value + at->norm1_b, norm1,
+             stats, LEN, width);
         linear(norm1, f.model.value + at->qkv_w, f.model.value + at->qkv_b, qkv, LEN, width, 3 * width, 0);
         for (int t = 0; t < LEN; t++)
             for (int h = 0; h < s->heads; h++)
@@ -244,10 +247,11 @@ static void hooks_agree(const char *encoding, const char *settings)
                 for (int c = 0; c < head_dim && !adds; c++) {
                     double o = 0;
                     for (int j = 0; j < LEN; j++)
-                        o += (double)p[(h * LEN + t) * LEN + j] * (double)qkv[j * 3 * width + 2 * width + h * head_dim + c];
+                        o += (double)p[(h * LEN + t) * LEN + j] *
+                             (double)qkv[j * 3 * width + 2 * width + h * head_dim + c];
                     double there = (double)f.work.layer[l].o[t * width + h * head_dim + c];
-                    cr_assert_float_eq(o, there, 2e-4 * (1 + fabs(there)), "%s, layer %d, token %d: %g is not %g", encoding, l,
-                                       t, o, there);
+                    cr_assert_float_eq(o, there, 2e-4 * (1 + fabs(there)), "%s, layer %d, token %d: %g is not %g",
+                                       encoding, l, t, o, there);
                 }
             }
     }
@@ -314,8 +318,9 @@ static profile hooks_trained(const char *settings, int rows)
     return p;
 }
 
-#define HOOKS_SMALL                                                                                                     \
-    "task=repeat_copy|model.width=16|model.heads=2|model.layers=2|train.len=20|train.batch=4|train.steps=4|eval.items=4|"
+#define HOOKS_SMALL                                                                                                    \
+    "task=repeat_copy|model.width=16|model.heads=2|model.layers=2|train.len=20|train.batch=4|train.steps=4|eval."      \
+    "items=4|"
 
 Test(profile_trained, position_in_hidden_states)
 {

@@ -36,7 +36,8 @@ Test(profile_show, text)
     profile_text(&p, &b);
     shown_says(buffer_text(&b), "sinusoidal+rope+alibi: not trained, 32 positions, width 16, 2 heads, 2 layers");
     shown_says(buffer_text(&b), "exactly shift-invariant");
-    shown_says(buffer_text(&b), "    distance dot product      spread      cosine\n           0      8.0000      0.0000      1.0000\n");
+    shown_says(buffer_text(&b),
+               "    distance dot product      spread      cosine\n           0      8.0000      0.0000      1.0000\n");
     shown_says(buffer_text(&b), "           4     -0.2500     -0.0156\n");
     shown_says(buffer_text(&b), "It turns 4 planes");
     shown_says(buffer_text(&b), "Even attention would look 7.75 tokens away");
@@ -104,8 +105,8 @@ Test(profile_show, a_folder)
     cr_assert_eq(shown_lines(&room, "out/plots/norms.csv"), 601);
     cr_assert_eq(shown_lines(&room, "out/plots/distance.csv"), 2 * 600 + 1);
     cr_assert_eq(shown_lines(&room, "out/plots/bias.csv"), 2 * 600 + 1);
-    static const char *const stems[] = {"cosine", "distance", "spectrum", "components", "norms", "bias", "rotation",
-                                        "attention"};
+    static const char *const stems[] = {"cosine", "distance", "spectrum", "components",
+                                        "norms",  "bias",     "rotation", "attention"};
     char *page = scratch_text(&room, "out/report.html"), *md = scratch_text(&room, "out/report.md");
     for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++) {
         char name[64];

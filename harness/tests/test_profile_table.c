@@ -143,8 +143,8 @@ Test(known, a_line_is_read_off)
     profile_table_free(&p);
 }
 
-/* Of n rows of d normal numbers, products have the variance d besides n products of d on the diagonal: distance explains
- * about d / (d + n) of it. */
+/* Of n rows of d normal numbers, products have the variance d besides n products of d on the diagonal: distance
+ * explains about d / (d + n) of it. */
 Test(known, noise_holds_no_positions)
 {
     table t = known_noise(200, 64);
@@ -170,7 +170,8 @@ Test(known, a_constant_holds_nothing)
     profile_table_free(&p);
 }
 
-/* A row of zeros has no direction; a table below ten rows no probe; more columns than rows as many components as rows. */
+/* A row of zeros has no direction; a table below ten rows no probe; more columns than rows as many components as rows.
+ */
 Test(known, what_has_no_value)
 {
     double share;
@@ -235,8 +236,8 @@ Test(probe, sees_only_the_other_folds)
     cr_assert_eq(wrong, 0);
 }
 
-/* Small sets show the penalty: 10 of 100 pairs are told wrong, as by the LogisticRegression of scikit-learn 1.2.1 on the same
- * folds. */
+/* Small sets show the penalty: 10 of 100 pairs are told wrong, as by the LogisticRegression of scikit-learn 1.2.1 on
+ * the same folds. */
 Test(probe, order_is_told_as_by_others)
 {
     enum { ROWS = 40, PAIRS = 100 };

@@ -90,13 +90,14 @@ Test(safetensors, writing_fails_whole)
     cr_assert(strstr(e.message, "/dev/full: No space left"), "%s", e.message);
 }
 
-/* All types that can be read, at offsets that are no multiples of their sizes; a tensor without numbers; a single number. */
+/* All types that can be read, at offsets that are no multiples of their sizes; a tensor without numbers; a single
+ * number. */
 Test(safetensors, types_and_places)
 {
-    static const unsigned char data[] = {7, 0x00, 0x00, 0xc0, 0x3f, /* 7, F32 1.5 */
-                                         0x00, 0xbc,                /* F16 -1 */
-                                         0x49, 0x40,                /* BF16 3.140625 */
-                                         0, 0, 0, 0, 0, 0, 0x04, 0xc0 /* F64 -2.5 */};
+    static const unsigned char data[] = {7,    0x00, 0x00, 0xc0, 0x3f, /* 7, F32 1.5 */
+                                         0x00, 0xbc,                   /* F16 -1 */
+                                         0x49, 0x40,                   /* BF16 3.140625 */
+                                         0,    0,    0,    0,    0,    0, 0x04, 0xc0 /* F64 -2.5 */};
     char path[PATH_MAX];
     error e = ERROR_INIT;
     safetensors s;

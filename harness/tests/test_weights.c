@@ -28,8 +28,9 @@ static void weights_teardown(void)
 
 TestSuite(weights, .init = weights_setup, .fini = weights_teardown);
 
-#define WEIGHTS_SMALL                                                                                                   \
-    "task=repeat_copy|model.width=16|model.heads=2|model.layers=2|train.len=6|train.batch=4|train.steps=3|eval.items=4"
+#define WEIGHTS_SMALL                                                                                                  \
+    "task=repeat_copy|model.width=16|model.heads=2|model.layers=2|train.len=6|train.batch=4|train.steps=3|eval.items=" \
+    "4"
 
 /* Trains three steps and writes the weights. */
 static void weights_make(const char *settings, const char *path)
@@ -54,8 +55,12 @@ static void weights_evaluate(const weights *w, run_result *out)
     cr_assert_eq(run_lengths(&w->config, &shortest, &longest, &e), 0);
     task *t = task_open(w->config.task, config_regime(&w->config), shortest, longest, &e);
     cr_assert(t != NULL, "%s", e.message);
-    evaluation v = {.config = &w->config, .task = t, .model = &w->model, .map = w->eval_stacks.pattern[0].map,
-                    .map_options = w->eval_stacks.pattern[0].map_options, .reach = w->config.train.len};
+    evaluation v = {.config = &w->config,
+                    .task = t,
+                    .model = &w->model,
+                    .map = w->eval_stacks.pattern[0].map,
+                    .map_options = w->eval_stacks.pattern[0].map_options,
+                    .reach = w->config.train.len};
     *out = (run_result){0};
     cr_assert_eq(evaluate_all(&v, out, &e), 0, "%s", e.message);
     task_free(t);
@@ -85,7 +90,8 @@ static void weights_refuse(const char *path, const char *words)
     registry_free(r);
 }
 
-/* Trains three steps, writes the weights, reads them, evaluates them, and writes them again: the same values and bytes. */
+/* Trains three steps, writes the weights, reads them, evaluates them, and writes them again: the same values and bytes.
+ */
 static void weights_round_trip(const char *settings)
 {
     char first[PATH_MAX], second[PATH_MAX];
@@ -142,7 +148,8 @@ Test(weights, none_of_a_run_that_diverged)
 }
 
 /* The file of weights_make with one thing changed, through the writer. change: called on its tensors. */
-static void weights_changed(const char *path, void (*change)(safetensors_tensor *tensors, int *count, const char **canonical))
+static void weights_changed(const char *path,
+                            void (*change)(safetensors_tensor *tensors, int *count, const char **canonical))
 {
     error e = ERROR_INIT;
     weights w;
@@ -155,8 +162,8 @@ static void weights_changed(const char *path, void (*change)(safetensors_tensor 
     safetensors_tensor *tensors = calloc((size_t)count + 1, sizeof *tensors);
     for (int i = 0; i < count; i++) {
         const model_param *p = &w.model.params[i];
-        tensors[i] = (safetensors_tensor){p->name, p->rows == 1 ? 1 : 2, {p->rows == 1 ? p->cols : p->rows, p->cols},
-                                          w.model.value + p->offset};
+        tensors[i] = (safetensors_tensor){
+            p->name, p->rows == 1 ? 1 : 2, {p->rows == 1 ? p->cols : p->rows, p->cols}, w.model.value + p->offset};
     }
     change(tensors, &count, &text);
     const char *const metadata[][2] = {{text ? "posbench.canonical" : "format", text ? text : "pt"}, {NULL, NULL}};
