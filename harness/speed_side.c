@@ -101,6 +101,7 @@ void speed_side_step(speed_side *side, int training, breakdown *b)
     const speed_setting *s = side->setting;
     workspace *w = training ? &side->train : &side->eval;
     int part = speed_side_part(side, training);
+    workspace_time(w, b);
     breakdown_at(b, BREAKDOWN_DATA);
     speed_side_draw(side);
     for (int first = 0; first < s->batch; first += part) {

@@ -73,6 +73,21 @@ if [ "$("$json_get" costs.json encodings.1.parameters)" = 4096 ]; then pass "par
   fail "parameters of a table"
 fi
 
+# ---- where the time goes
+
+expect 0 "--breakdown" "$posbench" speed --breakdown --config A --rounds 1
+matches "a row" "^A +nope +[0-9.]+ +[0-9.]+ \( *[0-9]+\) +[0-9.]+ \( *[0-9]+\)( +[0-9.]+){4}$"
+expect 0 "--breakdown of a stack, as JSON" "$posbench" speed --breakdown --config A,D --rounds 1 --format json cope
+cp "$out" parts.json
+for section in gemm attention elementwise encoding data; do
+  numbers "share of $section" parts.json 2 "breakdown.*.sections.$section.share"
+done
+numbers "share of optimiser" parts.json 1 breakdown.0.sections.optimiser.share
+for key in step_seconds gemm_flops attention_flops; do numbers "$key" parts.json 2 "breakdown.*.$key"; done
+for section in gemm attention elementwise encoding optimiser data; do
+  "$json_get" parts.json "breakdown.0.sections.$section.share"
+done | awk '{ sum += $1 } END { exit sum < 0.9999 || sum > 1.0001 }' && pass "shares are shares" || fail "shares are shares"
+
 # ---- long sequences
 
 expect 0 "--len" "$posbench" speed --len 600 alibi --config A

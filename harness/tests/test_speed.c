@@ -211,3 +211,54 @@ Test(breakdown, every_second_is_charged_to_one_section)
     cr_expect_float_eq(sum, b.since - begin, 1e-9);
     breakdown_at(NULL, BREAKDOWN_GEMM);
 }
+
+/* Sections in which an encoding has time are those in which it has hooks, and shares are shares. */
+static void expect_parts(const char *stack, int training, int has_encoding)
+{
+    error e = ERROR_INIT;
+    registry *r = registry_or_fail();
+    speed_setting s = tiny;
+    speed_parts p;
+    double sum = 0;
+    s.training = training;
+    cr_assert_eq(speed_break_down(r, stack, &s, 3, 0.002, &p, &e), 0, "%s", e.message);
+    cr_expect_str_eq(p.encoding, stack);
+    for (int k = 0; k < BREAKDOWN_SECTIONS; k++) {
+        sum += p.share[k];
+        if (k != BREAKDOWN_ENCODING && (training || k != BREAKDOWN_OPTIMISER))
+            cr_expect_gt(p.seconds[k], 0, "%s: %s", stack, speed_section_names[k]);
+    }
+    if (has_encoding)
+        cr_expect_gt(p.seconds[BREAKDOWN_ENCODING], 0, "%s", stack);
+    cr_expect_float_eq(sum, 1, 1e-9);
+    cr_expect(p.step_seconds > 0 && isfinite(p.gemm_rate) && isfinite(p.attention_rate));
+    registry_free(r);
+}
+
+Test(breakdown, sections_of_a_step)
+{
+    expect_parts("nope", 1, 0);
+    expect_parts("nope", 0, 0);
+    expect_parts("cope+fox", 1, 1);
+    expect_parts("rope+kerple", 1, 1);
+    expect_parts("learned+shaw", 0, 1);
+}
+
+/* Who is watched does what he does otherwise. */
+Test(breakdown, watching_changes_nothing)
+{
+    error e = ERROR_INIT;
+    registry *r = registry_or_fail();
+    speed_side alone, watched;
+    breakdown b = breakdown_begin(BREAKDOWN_DATA);
+    cr_assert_eq(speed_side_open(&alone, r, "rope+t5+fox", &tiny, SPEED_TRAIN, &e), 0, "%s", e.message);
+    cr_assert_eq(speed_side_open(&watched, r, "rope+t5+fox", &tiny, SPEED_TRAIN, &e), 0, "%s", e.message);
+    for (int i = 0; i < 3; i++) {
+        speed_side_step(&alone, 1, NULL);
+        speed_side_step(&watched, 1, &b);
+    }
+    cr_expect_arr_eq(alone.model.value, watched.model.value, sizeof(real) * alone.model.length);
+    speed_side_close(&alone);
+    speed_side_close(&watched);
+    registry_free(r);
+}
