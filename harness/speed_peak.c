@@ -34,14 +34,16 @@ typedef struct speed_peak_level {
 
 #if defined(__x86_64__)
 
+#define SPEED_PEAK_V4 __attribute__((target("avx512f")))
+#define SPEED_PEAK_V3 __attribute__((target("avx2,fma")))
 #define SPEED_PEAK_SSE(r, m, k) _mm_add_ps(_mm_mul_ps(r, m), k)
 
-__attribute__((target("avx512f"))) static float speed_peak_avx512(long turns)
+SPEED_PEAK_V4 static float speed_peak_avx512(long turns)
 {
     SPEED_PEAK_BODY(__m512, 24, "v", _mm512_set1_ps, _mm512_fmadd_ps, _mm512_add_ps);
 }
 
-__attribute__((target("avx2,fma"))) static float speed_peak_avx2(long turns)
+SPEED_PEAK_V3 static float speed_peak_avx2(long turns)
 {
     SPEED_PEAK_BODY(__m256, 12, "x", _mm256_set1_ps, _mm256_fmadd_ps, _mm256_add_ps);
 }
