@@ -13,7 +13,7 @@
 static const double cmd_speed_pair_seconds = 0.06, cmd_speed_round_seconds = 0.4;
 
 enum {
-    CMD_SPEED_ROUNDS = 11,       /* unless --rounds says otherwise */
+    CMD_SPEED_ROUNDS = 11, /* unless --rounds says otherwise */
     CMD_SPEED_SWEEP_ROUNDS = 3,
     CMD_SPEED_SWEEP_STEPS = 200, /* a second or more: starting the process is then a small part of a run, as usual */
     CMD_SPEED_JOBS_MAX = 4096,
@@ -26,10 +26,10 @@ enum { CMD_SPEED_A = 1, CMD_SPEED_B = 2, CMD_SPEED_C = 4, CMD_SPEED_D = 8, CMD_S
 typedef struct cmd_speed_plan {
     const command_host *host;
     const args *a;
-    int configs;      /* bits: where stacks are measured */
-    int networks;     /* bits: the reference networks */
+    int configs;  /* bits: where stacks are measured */
+    int networks; /* bits: the reference networks */
     int rounds;
-    int len;          /* 0: not given */
+    int len; /* 0: not given */
     int jobs, steps;
     int as_json;
     const char *baseline;
@@ -94,8 +94,8 @@ static int cmd_speed_cost(cmd_speed_plan *p, const char *stack, void *to, error 
 {
     cmd_speed_config *c = to;
     speed_cost cost;
-    if (cmd_speed_stopped(p, e) || speed_measure(p->host->registry, stack, c->setting, p->rounds,
-                                                 cmd_speed_pair_seconds, &cost, e))
+    if (cmd_speed_stopped(p, e) ||
+        speed_measure(p->host->registry, stack, c->setting, p->rounds, cmd_speed_pair_seconds, &cost, e))
         return -1;
     speed_report_cost(&p->report, c->setting, &cost, &c->baseline);
     return 0;
@@ -108,8 +108,8 @@ static int cmd_speed_costs(cmd_speed_plan *p, int configs, error *e)
         cmd_speed_config c = {.setting = &speed_settings[k]};
         if (!(configs & 1 << k))
             continue;
-        status = speed_measure(p->host->registry, p->baseline, c.setting, p->rounds, cmd_speed_pair_seconds,
-                               &c.baseline, e);
+        status =
+            speed_measure(p->host->registry, p->baseline, c.setting, p->rounds, cmd_speed_pair_seconds, &c.baseline, e);
         if (!status)
             speed_report_cost(&p->report, c.setting, &c.baseline, &c.baseline);
         if (!status)
@@ -188,8 +188,8 @@ static int cmd_speed_breakdown(cmd_speed_plan *p, int configs, error *e)
 
 static int cmd_speed_sweep(cmd_speed_plan *p, error *e)
 {
-    speed_sweep s = {.program = p->host->program, .jobs = p->jobs, .rounds = p->rounds, .steps = p->steps,
-                     .stop = p->host->stop};
+    speed_sweep s = {
+        .program = p->host->program, .jobs = p->jobs, .rounds = p->rounds, .steps = p->steps, .stop = p->host->stop};
     speed_sweep_result result;
     if (speed_sweep_measure(p->host->registry, &s, &result, e))
         return -1;
@@ -223,8 +223,8 @@ static int cmd_speed_refuse(const args *a, error *e)
         if (!args_flag(a, kinds[i]))
             continue;
         if (kind)
-            return error_set(e, ERROR_USAGE, "speed: --%s and --%s are measurements of their own; give one of them", kind,
-                             kinds[i]);
+            return error_set(e, ERROR_USAGE, "speed: --%s and --%s are measurements of their own; give one of them",
+                             kind, kinds[i]);
         kind = kinds[i];
     }
     int sweep = kind && !strcmp(kind, "sweep"), reference = kind && !strcmp(kind, "reference");
@@ -259,9 +259,10 @@ static int cmd_speed_read(cmd_speed_plan *p, error *e)
         args_integer(p->a, "steps", 1, INT_MAX, &p->steps, e) || args_choice(p->a, "format", "text|json", &json, e) ||
         command_load_plugins(p->host, p->a, e))
         return -1;
-    p->configs = p->networks ? p->networks
-                 : p->len        ? CMD_SPEED_D
-                 : args_flag(p->a, "breakdown") ? CMD_SPEED_ALL : CMD_SPEED_A | CMD_SPEED_B;
+    p->configs = p->networks                    ? p->networks
+                 : p->len                       ? CMD_SPEED_D
+                 : args_flag(p->a, "breakdown") ? CMD_SPEED_ALL
+                                                : CMD_SPEED_A | CMD_SPEED_B;
     p->networks = p->networks ? p->networks : CMD_SPEED_ALL;
     p->as_json = json;
     p->baseline = speed_baseline(p->host->registry, e);
@@ -312,7 +313,8 @@ static int cmd_speed_run(const command_host *host, const args *a, error *e)
 static const args_option cmd_speed_arguments[] = {
     {.name = "config",
      .value = "A,...",
-     .help = "which of the reference networks A, B, C, D (default: all for the network, A and B for encodings, D with --len)"},
+     .help = "which of the reference networks A, B, C, D (default: all for the network, A and B for encodings, D with "
+             "--len)"},
     {.name = "reference", .help = "only the network itself, no encodings"},
     {.name = "examples", .help = "every encoding with each of its examples too"},
     {.name = "breakdown", .help = "where the time of a step goes: matrix products, attention, encoding and so on"},
@@ -323,7 +325,9 @@ static const args_option cmd_speed_arguments[] = {
     {.name = "rounds", .value = "N", .help = "how often everything is timed (default 11; 3 with --sweep)"},
     {.name = "format", .value = "text|json", .help = "text for people (the default) or one JSON document"},
     COMMAND_PLUGIN_OPTION,
-    {.name = "once", .hidden = 1, .help = "one round, told on one line; what the command starts for each of its rounds"},
+    {.name = "once",
+     .hidden = 1,
+     .help = "one round, told on one line; what the command starts for each of its rounds"},
     {0},
 };
 
@@ -345,7 +349,8 @@ const command command_speed = {
     .most_words = INT_MAX,
     .description =
         "Without a STACK it first runs the reference networks with the encoding that does nothing: A (width 64, 2 "
-        "layers), B (128, 4) and C (256, 6) in training, and D, which is B's network on one sequence of 4,096 tokens, in "
+        "layers), B (128, 4) and C (256, 6) in training, and D, which is B's network on one sequence of 4,096 tokens, "
+        "in "
         "evaluation. For each it tells tokens a second, the share of the processor's peak that useful operations reach "
         "(MFU), memory, and the time from the start of the process to the end of the first step. The peak is that of "
         "multiply-adds on one core and is measured around each round; useful are the operations of the linear maps and "

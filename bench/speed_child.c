@@ -63,7 +63,7 @@ int speed_child_run(const command_host *host, const args *a, const speed_setting
     const char *argv[SPEED_CHILD_ARGUMENTS + 2 * SPEED_CHILD_PLUGINS_MAX], *plugin;
     char length[16];
     int count = 0, fd = -1, status = -1;
-    const char *const head[] = { host->program, "speed", "--once", "--config", s->name };
+    const char *const head[] = {host->program, "speed", "--once", "--config", s->name};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         argv[count++] = head[i];
     if (len) {

@@ -50,9 +50,9 @@ static const char *speed_report_text(const json_t *row, const char *key)
 static void speed_report_network_print(const json_t *row)
 {
     const json_t *n = json_object_get(row, "network");
-    printf("width %.0f, %.0f layers, %.0f heads, %.0f x %.0f tokens, vocabulary %.0f%s", speed_report_number(n, "width"),
-           speed_report_number(n, "layers"), speed_report_number(n, "heads"), speed_report_number(n, "batch"),
-           speed_report_number(n, "len"), speed_report_number(n, "vocab"),
+    printf("width %.0f, %.0f layers, %.0f heads, %.0f x %.0f tokens, vocabulary %.0f%s",
+           speed_report_number(n, "width"), speed_report_number(n, "layers"), speed_report_number(n, "heads"),
+           speed_report_number(n, "batch"), speed_report_number(n, "len"), speed_report_number(n, "vocab"),
            json_is_true(json_object_get(n, "training")) ? "" : ", evaluated only");
 }
 
@@ -69,8 +69,9 @@ static int speed_report_add(speed_report *r, const char *table, const char *part
     const json_t *program = json_object_get(r->root, "program");
     snprintf(name, sizeof name, "%s %s", table, part);
     if (!r->open[0])
-        printf("posbench %s, %s, on %s; one thread\n", speed_report_text(program, "version"),
-               speed_report_text(program, "kernel"), speed_report_text(program, "cpu"));
+        printf("posbench %s, %s, %s, on %s; one thread\n", speed_report_text(program, "version"),
+               speed_report_text(program, "level"), speed_report_text(program, "kernel"),
+               speed_report_text(program, "cpu"));
     if (strcmp(name, r->open)) {
         memcpy(r->open, name, sizeof name);
         printf("\n");
@@ -100,9 +101,9 @@ void speed_report_reference(speed_report *r, const speed_setting *s, const speed
         resident[i] = (double)round[i].resident_bytes;
     }
     json_t *row = json_pack(
-        "{s:s, s:o, s:s, s:f, s:i, s:o, s:o, s:o, s:o, s:I, s:o}", "config", s->name, "network", speed_report_network(s),
-        "encoding", r->baseline, "flops_per_token", speed_flops(s, s->training), "rounds", rounds, "tokens_per_second",
-        speed_report_field(round, offsetof(speed_round, tokens), rounds), "mfu",
+        "{s:s, s:o, s:s, s:f, s:i, s:o, s:o, s:o, s:o, s:I, s:o}", "config", s->name, "network",
+        speed_report_network(s), "encoding", r->baseline, "flops_per_token", speed_flops(s, s->training), "rounds",
+        rounds, "tokens_per_second", speed_report_field(round, offsetof(speed_round, tokens), rounds), "mfu",
         speed_report_field(round, offsetof(speed_round, mfu), rounds), "peak_flops",
         speed_report_field(round, offsetof(speed_round, peak), rounds), "resident_bytes",
         speed_report_spread(speed_spread_of(resident, rounds)), "arena_bytes", (json_int_t)round[0].arena_bytes,
@@ -112,9 +113,9 @@ void speed_report_reference(speed_report *r, const speed_setting *s, const speed
     printf("%s  %10.0f  %.3f (%.3f-%.3f)  %4.0f GFLOP/s  %4.0f MB  %4.0f MB  %.0f ms (%.0f-%.0f)\n   ", s->name,
            speed_report_of(row, "tokens_per_second", "median"), speed_report_of(row, "mfu", "median"),
            speed_report_of(row, "mfu", "low"), speed_report_of(row, "mfu", "high"),
-           speed_report_of(row, "peak_flops", "median") / 1e9,
-           speed_report_of(row, "resident_bytes", "median") / 1e6, speed_report_number(row, "arena_bytes") / 1e6,
-           speed_report_of(row, "first_step_seconds", "median") * 1e3, speed_report_of(row, "first_step_seconds", "low") * 1e3,
+           speed_report_of(row, "peak_flops", "median") / 1e9, speed_report_of(row, "resident_bytes", "median") / 1e6,
+           speed_report_number(row, "arena_bytes") / 1e6, speed_report_of(row, "first_step_seconds", "median") * 1e3,
+           speed_report_of(row, "first_step_seconds", "low") * 1e3,
            speed_report_of(row, "first_step_seconds", "high") * 1e3);
     speed_report_network_print(row);
     printf("\n");
@@ -130,8 +131,8 @@ static void speed_report_cost_head(const speed_report *r, const json_t *row)
     printf("\nTime and memory against %s: x times as much; the median of %d pairs timed in turn, in brackets their\n"
            "quartiles. Its own line is it against itself: what differs from 1 there is the noise of this machine.\n\n",
            r->baseline, r->rounds);
-    printf("%-*s  %-20s  %-20s  %12s  %7s  %7s  %10s\n", SPEED_REPORT_STACK, "", "train", "eval", "tokens/s", "train", "eval",
-           "parameters");
+    printf("%-*s  %-20s  %-20s  %12s  %7s  %7s  %10s\n", SPEED_REPORT_STACK, "", "train", "eval", "tokens/s", "train",
+           "eval", "parameters");
     printf("%-*s  %-20s  %-20s  %12s  %7s  %7s  %10s\n", SPEED_REPORT_STACK, "encoding", "time", "time", "in training",
            "memory", "memory", "of its own");
 }
@@ -154,8 +155,8 @@ static void speed_report_time_print(const json_t *side)
 
 void speed_report_cost(speed_report *r, const speed_setting *s, const speed_cost *c, const speed_cost *baseline)
 {
-    json_t *train = s->training ? speed_report_side(c->train, c->train_tokens, c->train_bytes, baseline->train_bytes)
-                                : json_null();
+    json_t *train =
+        s->training ? speed_report_side(c->train, c->train_tokens, c->train_bytes, baseline->train_bytes) : json_null();
     json_t *eval = speed_report_side(c->eval, c->eval_tokens, c->eval_bytes, baseline->eval_bytes);
     json_t *row = json_pack("{s:s, s:o, s:s, s:I, s:i, s:o, s:o}", "config", s->name, "network",
                             speed_report_network(s), "encoding", c->encoding, "parameters", (json_int_t)c->parameters,
@@ -202,9 +203,11 @@ void speed_report_length(speed_report *r, const speed_setting *s, const char *st
 static void speed_report_parts_head(const speed_report *r, const json_t *row)
 {
     (void)row;
-    printf("Where a step goes, in %%, medians of %d rounds. gemm: linear maps; attention: scores, softmax and weighted sums;\n"
-           "encoding: its hooks; data: drawing the batch. In brackets GFLOP/s of useful operations in that section.\n\n",
-           r->rounds);
+    printf(
+        "Where a step goes, in %%, medians of %d rounds. gemm: linear maps; attention: scores, softmax and weighted "
+        "sums;\n"
+        "encoding: its hooks; data: drawing the batch. In brackets GFLOP/s of useful operations in that section.\n\n",
+        r->rounds);
     printf("   %-*s  %9s", SPEED_REPORT_STACK, "encoding", "ms a step");
     for (int k = 0; k < BREAKDOWN_SECTIONS; k++)
         printf("  %11s", speed_section_names[k]);
@@ -217,10 +220,10 @@ void speed_report_parts(speed_report *r, const speed_setting *s, const speed_par
     for (int k = 0; k < BREAKDOWN_SECTIONS; k++)
         json_object_set_new(sections, speed_section_names[k],
                             json_pack("{s:f, s:f}", "seconds", p->seconds[k], "share", p->share[k]));
-    json_t *row = json_pack("{s:s, s:o, s:s, s:i, s:f, s:o, s:f, s:f}", "config", s->name, "network",
-                            speed_report_network(s), "encoding", p->encoding, "rounds", r->rounds, "step_seconds",
-                            p->step_seconds, "sections", sections, "gemm_flops", p->gemm_rate, "attention_flops",
-                            p->attention_rate);
+    json_t *row =
+        json_pack("{s:s, s:o, s:s, s:i, s:f, s:o, s:f, s:f}", "config", s->name, "network", speed_report_network(s),
+                  "encoding", p->encoding, "rounds", r->rounds, "step_seconds", p->step_seconds, "sections", sections,
+                  "gemm_flops", p->gemm_rate, "attention_flops", p->attention_rate);
     if (!speed_report_add(r, "breakdown", "", row, speed_report_parts_head))
         return;
     printf("%s  %-*s  %9.3f", s->name, SPEED_REPORT_STACK, p->encoding, p->step_seconds * 1e3);
@@ -245,10 +248,10 @@ static void speed_report_sweep_head(const speed_report *r, const json_t *row)
 
 void speed_report_sweep(speed_report *r, const speed_sweep *s, const speed_sweep_result *result)
 {
-    json_t *row = json_pack("{s:i, s:i, s:i, s:o, s:o, s:o}", "jobs", s->jobs, "rounds", s->rounds, "steps", s->steps,
-                            "gain", speed_report_spread(result->gain), "evaluation_share",
-                            speed_report_spread(result->evaluation), "run_seconds",
-                            speed_report_spread(result->run_seconds));
+    json_t *row =
+        json_pack("{s:i, s:i, s:i, s:o, s:o, s:o}", "jobs", s->jobs, "rounds", s->rounds, "steps", s->steps, "gain",
+                  speed_report_spread(result->gain), "evaluation_share", speed_report_spread(result->evaluation),
+                  "run_seconds", speed_report_spread(result->run_seconds));
     if (!speed_report_add(r, "sweep", "", row, speed_report_sweep_head))
         return;
     printf("%d jobs do %.2f (%.2f-%.2f) times the runs of one\n", s->jobs, result->gain.median, result->gain.low,
@@ -265,10 +268,10 @@ int speed_report_begin(speed_report *r, int as_json, int rounds, const char *bas
 {
     host_facts facts;
     host_facts_read(&facts);
-    json_t *program = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", facts.version, "kernel", facts.kernel,
-                                "compiler", facts.compiler, "flags", facts.flags, "cpu", facts.cpu, "baseline", baseline,
-                                "peak_kernel", speed_peak_kernel());
-    *r = (speed_report){ .as_json = as_json, .rounds = rounds, .baseline = baseline };
+    json_t *program = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "version", facts.version, "level",
+                                facts.level, "kernel", facts.kernel, "compiler", facts.compiler, "flags", facts.flags,
+                                "cpu", facts.cpu, "baseline", baseline, "peak_kernel", speed_peak_kernel());
+    *r = (speed_report){.as_json = as_json, .rounds = rounds, .baseline = baseline};
     r->root = json_pack("{s:s, s:o}", "schema", "posbench-speed/1", "program", program);
     if (!r->root)
         return error_set(e, ERROR_ENVIRONMENT, "speed: no memory for the results");

@@ -3,11 +3,12 @@
  * Every measurement becomes a row of JSON and the text is printed from that: what one shows the other has.
  *
  *   "schema": "posbench-speed/1"
- *   "program": {"version", "kernel", "compiler", "flags", "cpu", "baseline", "peak_kernel"}
+ *   "program": {"version", "level", "kernel", "compiler", "flags", "cpu", "baseline", "peak_kernel"}
  *   "reference": [{"config", "network": NETWORK, "encoding", "flops_per_token", "rounds", "tokens_per_second": SPREAD,
  *                  "mfu": SPREAD, "peak_flops": SPREAD, "resident_bytes": SPREAD, "arena_bytes",
  *                  "first_step_seconds": SPREAD}]
- *   "encodings": [{"config", "network": NETWORK, "encoding", "parameters", "rounds", "train": COST or null, "eval": COST}]
+ *   "encodings": [{"config", "network": NETWORK, "encoding", "parameters", "rounds", "train": COST or null,
+ *                  "eval": COST}]
  *   "lengths":   [{"config", "network": NETWORK, "encoding", "seconds", "tokens_per_second", "mfu", "resident_bytes",
  *                  "arena_bytes"}]
  *   "breakdown": [{"config", "network": NETWORK, "encoding", "rounds", "step_seconds", "sections": {NAME: {"seconds",
@@ -15,8 +16,10 @@
  *   "sweep":     [{"jobs", "rounds", "steps", "gain": SPREAD, "evaluation_share": SPREAD, "run_seconds": SPREAD}]
  *
  *   NETWORK: {"width", "layers", "heads", "len", "batch", "vocab", "training": bool}
- *   SPREAD: {"median", "low", "high"}, quartiles      COST: {"time": SPREAD, "memory", "tokens_per_second", "bytes"}; time and
- *   memory as multiples of the baseline's; *_flops are operations a second
+ *   SPREAD: {"median", "low", "high"}; low and high are the quartiles
+ *   COST: {"time": SPREAD, "memory", "tokens_per_second", "bytes"}; time and memory as multiples of the baseline's
+ *
+ * *_flops are operations a second, flops_per_token useful operations.
  *
  * Only the tables that were measured are there.
  */

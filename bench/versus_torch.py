@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""One round of a reference network in PyTorch on one thread; bench/versus starts it, with the environment that PyTorch is
-fastest in. Prints one line of JSON.
+"""One round of a reference network in PyTorch on one thread; bench/versus starts it, in the environment that PyTorch
+is fastest in. Prints one line of JSON.
 
     versus_torch.py NETWORK ATTENTION SECONDS
 
-NETWORK is what `posbench speed --reference --format json` says of a network: {"width", "layers", "heads", "len", "batch",
-"vocab", "training"}. ATTENTION is `whole` (all scores of a head at once) or `rows` (blocks of rows, each against the keys up to
-its last row, so that half of the products is saved and the scores stay in the cache).
+NETWORK is what `posbench speed --reference --format json` says of a network: {"width", "layers", "heads", "len",
+"batch", "vocab", "training"}. ATTENTION is `whole` (all scores of a head at once) or `rows` (blocks of rows, each
+against the keys up to its last row, so that half of the products is saved and the scores stay in the cache).
 
 The network is that of posbench: decoder, pre-norm, GELU, biases in all linear maps, untied head, AdamW that decays the
-matrices; no position encoding, no dropout. Where there is a choice it is what PyTorch is fastest with: GELU by the error
-function (its tanh form takes longer), no clipping of gradients, plain functions instead of modules, one call of each
-operation for all parameters in the optimiser (foreach), batches that were drawn before.
+matrices; no position encoding, no dropout. Where there is a choice it is what PyTorch is fastest with: GELU by the
+error function (its tanh form takes longer), no clipping of gradients, plain functions instead of modules, one call of
+each operation for all parameters in the optimiser (foreach), batches that were drawn before.
 """
 import json
 import sys

@@ -1,8 +1,8 @@
 /* breakdown.h - where the time of a step goes, section by section.
  *
- * Code that is timed says which section begins, in one line; the time since the line before is charged to the section that
- * ends there. With NULL, as in every run, a line costs a test of a pointer that is not taken. It reads a steady clock, which
- * costs some 25 ns: sections are whole matrix products and blocks of rows, never single rows.
+ * Code that is timed says which section begins, in one line; the time since the line before is charged to the section
+ * that ends there. With NULL, as in every run, a line costs a test of a pointer that is not taken. It reads a steady
+ * clock, which costs some 25 ns: sections are whole matrix products and blocks of rows, never single rows.
  */
 #ifndef BREAKDOWN_H
 #define BREAKDOWN_H

@@ -15,8 +15,8 @@ const speed_setting speed_settings[SPEED_SETTINGS] = {
     { .name = "D", .width = 128, .layers = 4, .heads = 4, .len = 4096, .batch = 1, .vocab = 64, .training = 0 },
 };
 
-/* Forward only: 2 operations for each weight of the linear maps and, in attention, 4 d for each of the (T + 1) / 2 keys that
- * a token sees on average (scores and weighted sum). */
+/* Forward only: 2 operations for each weight of the linear maps and, in attention, 4 d for each of the (T + 1) / 2 keys
+ * that a token sees on average (scores and weighted sum). */
 static double speed_gemm_flops(const speed_setting *s)
 {
     return 2.0 * (12.0 * s->layers * s->width * s->width + (double)s->vocab * s->width);
@@ -66,9 +66,10 @@ static int speed_rounds(int rounds)
     return rounds < 1 ? 1 : rounds < SPEED_ROUNDS_MAX ? rounds : SPEED_ROUNDS_MAX;
 }
 
-/* ------------------------------------------------------------------------------------------------ one process, one round */
+/* ------------------------------------------------------------------------------------------------ one process, one
+ * round */
 
-/* Linux keeps the high-water mark of the program that runs; getrusage would count what was there before exec as well. */
+/* Linux keeps the high-water mark of the running program; getrusage would count what was there before exec as well. */
 static long speed_resident(void)
 {
     char line[256];
@@ -107,7 +108,7 @@ int speed_once(const registry *r, const char *stack, const speed_setting *s, dou
     return failed ? -1 : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ an encoding's cost */
+/* ------------------------------------------------------------------------------------------------ a cost */
 
 const char *speed_baseline(const registry *r, error *e)
 {
@@ -155,7 +156,8 @@ int speed_measure(const registry *r, const char *stack, const speed_setting *s, 
         return -1;
     speed_side base = { .memory = { NULL, 0 } }, own = { .memory = { NULL, 0 } };
     int kinds = s->training ? SPEED_TRAIN | SPEED_EVAL : SPEED_EVAL;
-    int failed = speed_side_open(&base, r, baseline, s, kinds, e) < 0 || speed_side_open(&own, r, stack, s, kinds, e) < 0;
+    int failed =
+        speed_side_open(&base, r, baseline, s, kinds, e) < 0 || speed_side_open(&own, r, stack, s, kinds, e) < 0;
     if (!failed)
         speed_fill(&base, &own, speed_rounds(rounds), seconds, out);
     speed_side_close(&base);

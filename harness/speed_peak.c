@@ -1,6 +1,6 @@
-/* Each kernel keeps many independent accumulators r = r * m + k in registers: enough to cover the latency of an operation (4
- * or 5 cycles) at the rate of two a cycle, and no more than there are registers beside m and k. The empty assembly after
- * each turn makes m and k look changed, so that turns cannot be merged. */
+/* Each kernel keeps many independent accumulators r = r * m + k in registers: enough to cover the latency of an
+ * operation (4 or 5 cycles) at the rate of two a cycle, and no more than there are registers beside m and k. The empty
+ * assembly after each turn makes m and k look changed, so that turns cannot be merged. */
 #include "speed_peak.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include <arm_neon.h>
 #endif
 
-/* The body of a kernel: `count` accumulators of `type`, `turns` times; ends in the first lane of their sum. `constraint`:
- * of the assembler, for a vector register. */
+/* The body of a kernel: `count` accumulators of `type`, `turns` times; ends in the first lane of their sum.
+ * `constraint`: of the assembler, for a vector register. */
 #define SPEED_PEAK_BODY(type, count, constraint, set, multiply_add, add)                                               \
     type m = set(0.999999f), k = set(1e-7f), r[count];                                                                 \
     _Pragma("GCC unroll 32") for (int i = 0; i < count; i++) r[i] = set(1e-3f * (float)i);                             \

@@ -23,15 +23,16 @@ typedef struct speed_side {
 
 enum { SPEED_TRAIN = 1, SPEED_EVAL = 2 };
 
-/* The stacks of a text, checked against the network. On failure, too, `out` (empty at first) is freed by layered_free. */
+/* The stacks of a text, checked against the network. `out`, empty at first, is freed by layered_free in any case. */
 int speed_side_parse(layered_stack *out, const registry *r, const char *stack, const speed_setting *s, error *e);
 
 /* kinds: what it will do. On failure speed_side_close is still called. */
-int speed_side_open(speed_side *side, const registry *r, const char *stack, const speed_setting *s, int kinds, error *e);
+int speed_side_open(speed_side *side, const registry *r, const char *stack, const speed_setting *s, int kinds,
+                    error *e);
 void speed_side_close(speed_side *side);
 
-/* One step as training does it, or the evaluation of a batch, in the parts in which a run works it off. b: NULL or where the
- * time goes. */
+/* One step as training does it, or the evaluation of a batch, in the parts in which a run works it off. b: NULL or
+ * where the time goes. */
 void speed_side_step(speed_side *side, int training, breakdown *b);
 
 /* Processor seconds of one step, the mean of `steps`. */

@@ -22,8 +22,8 @@ typedef struct speed_sweep_result {
     speed_spread run_seconds; /* of such a run, from the time of its steps */
 } speed_sweep_result;
 
-/* Works in a folder of its own under $TMPDIR (or /tmp), which is removed. ERROR_RUN when a run failed; ERROR_INTERRUPTED
- * after `stop`. */
+/* Works in a folder of its own under $TMPDIR (or /tmp), which is removed. ERROR_RUN when a run failed;
+ * ERROR_INTERRUPTED after `stop`. */
 int speed_sweep_measure(const registry *r, const speed_sweep *s, speed_sweep_result *out, error *e);
 
 #endif

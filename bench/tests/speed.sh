@@ -31,7 +31,7 @@ if [ "$("$json_get" reference.json 'reference.*.config' | tr '\n' ' ')" = "A D "
   fail "--config picks A and D"
 fi
 if [ "$("$json_get" reference.json schema)" = posbench-speed/1 ]; then pass "its schema"; else fail "its schema"; fi
-for key in version kernel compiler flags cpu baseline peak_kernel; do
+for key in version level kernel compiler flags cpu baseline peak_kernel; do
   holds "it tells the program's $key" "$json_get" reference.json "program.$key"
 done
 for key in tokens_per_second mfu peak_flops resident_bytes first_step_seconds; do

@@ -9,8 +9,8 @@
 #include "speed_peak.h"
 #include "speed_side.h"
 
-static const speed_setting tiny = { .name = "tiny", .width = 16, .layers = 2, .heads = 2, .len = 12, .batch = 3, .vocab = 8,
-                                    .training = 1 };
+static const speed_setting tiny = { .name = "tiny", .width = 16, .layers = 2, .heads = 2, .len = 12, .batch = 3,
+                                    .vocab = 8, .training = 1 };
 
 static registry *registry_or_fail(void)
 {
