@@ -74,9 +74,9 @@ static double stat_select(double *t, int n, int k)
 }
 
 /* One resample's t = (mean* - mean) / (s* / sqrt(n)). With few seeds many resamples repeat one value and have s* near
- * 0, which would blow the quantiles up; s* is therefore kept at or above 0.15 s. A higher floor gives narrower intervals
- * that hold skewed means too rarely; below five seeds resamples of one value are so many that the floor alone would be
- * what decides, and it is 0.3 s. */
+ * 0, which would blow the quantiles up; s* is therefore kept at or above 0.15 s. A higher floor gives narrower
+ * intervals that hold skewed means too rarely; below five seeds resamples of one value are so many that the floor alone
+ * would be what decides, and it is 0.3 s. */
 static double stat_resample_t(const double *x, int n, double mean, double sd, rng *r)
 {
     const double least = (n < 5 ? 0.3 : 0.15) * sd;
@@ -95,7 +95,20 @@ static double stat_resample_t(const double *x, int n, double mean, double sd, rn
  * mean - t*[2.5 %] s/sqrt(n). A percentile interval of 5 seeds covers 85 % where it promises 95 %, Student's follows no
  * skewness: 88 % of exponential values. Above 5 seeds the quantiles t* are drawn to Student's, by the weight
  * (n-5) / n: with growing n these become right for every distribution, while t* keeps too much of short tails and
- * too little of long ones. STAT_COVERAGE
+ * too little of long ones. What the interval covers, in % of 6,000
+ * simulated experiments:
+ *
+ *                                     n = 5    10    30
+ *     normal                           94.6  95.4  95.4
+ *     uniform                          95.0  96.8  95.1
+ *     paired difference of bounded     95.0  95.4  95.2
+ *     cube of uniform (skewness 1.1)   93.9  96.3  95.0
+ *     Student's t, 3 degrees           94.8  94.7  94.9
+ *     exponential (skewness 2)         92.8  93.6  93.7
+ *     0 or 0.8, half each, and noise   93.7  99.7  95.2
+ *
+ * No interval can promise this for every distribution (Bahadur & Savage 1956): what is more skewed than an exponential
+ * is covered less, and where runs take one of two values coverage comes in steps.
  *
  * Two values resample into three patterns only, so n = 2 is Student's t with one degree of freedom. */
 void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double *high)

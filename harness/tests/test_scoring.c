@@ -100,8 +100,8 @@ Test(scoring, a_loss_is_per_token)
     cr_assert_str_eq(metric_find("loss")->unit, "nats per token");
 }
 
-/* A prompt of three symbols and an answer of three: exactly four targets, three symbols and the end, the first of which is
- * predicted from the last token of the prompt, SEP. */
+/* A prompt of three symbols and an answer of three: exactly four targets, three symbols and the end, the first of which
+ * is predicted from the last token of the prompt, SEP. */
 Test(scoring, three_symbols_are_four_targets)
 {
     error e = ERROR_INIT;

@@ -214,17 +214,9 @@ Test(stats, intervals_of_exponential_scores_nearly_cover_95_percent)
     cr_assert(thirty >= 0.93 && thirty <= 0.97, "%g", thirty);
 }
 
-/* Where runs take one of two values the number of high ones is all that n seeds say: coverage comes in steps, and errs on the
- * safe side at n = 10. */
+/* Where runs take one of two values the number of high ones is all that n seeds say: coverage comes in steps, and errs
+ * on the safe side at n = 10. */
 Test(stats, intervals_of_two_kinds_of_runs)
 {
     covers(split_score, 1);
-}
-
-Test(stats, coverage_table)
-{
-    double (*const all[])(rng *) = {rng_normal, uniform_score, paired_score, cubed_score, exponential_score, heavy_score, split_score};
-    for (int i = 0; i < 7; i++)
-        for (int n = 5; n <= 30; n = n == 5 ? 10 : n + 20)
-            cr_log_error("TABLE %d %d %.1f", i, n, 100 * coverage(n, 6000, all[i]));
 }
