@@ -116,11 +116,12 @@ void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double
     *low = *high = NAN;
     if (n < 2)
         return;
-    double mean = stat_mean(x, n), sd = stat_sd(x, n), scale = sd / sqrt(n), student = stat_t_quantile(0.975, n - 1);
+    double mean = stat_mean(x, n), sd = stat_sd(x, n), scale = sd / sqrt(n), student;
     if (sd == 0) {
         *low = *high = mean;
         return;
     }
+    student = n == 2 ? 12.706204736432095 : stat_t_quantile(0.975, n - 1);
     if (n == 2) {
         *low = mean - student * scale;
         *high = mean + student * scale;
