@@ -11,6 +11,7 @@
 #include "run.h"
 #include "scores.h"
 #include "watch.h"
+#include "weights.h"
 
 enum { CMD_RUN_NAME_MAX = 128 };
 
@@ -88,7 +89,15 @@ static int cmd_run_check_out(const char *out, error *e)
     return 0;
 }
 
-static int cmd_run_save(const run_config *c, const run_result *r, const char *out, error *e)
+/* A name that `profile` would not take as a whole network is refused before hours are spent on it. */
+static int cmd_run_check_save(const char *save, error *e)
+{
+    if (!weights_is_target(save))
+        return error_set(e, ERROR_USAGE, "run: --save: '%s' does not end in .safetensors", save);
+    return cmd_run_check_out(save, e);
+}
+
+static int cmd_run_record(const run_config *c, const run_result *r, const char *out, error *e)
 {
     host_facts facts;
     host_facts_read(&facts);
@@ -100,7 +109,17 @@ static int cmd_run_save(const run_config *c, const run_result *r, const char *ou
     return status;
 }
 
-static void cmd_run_tell_result(const run_config *c, const run_result *r, const char *out)
+static void cmd_run_tell_files(const char *out, const char *save)
+{
+    if (out)
+        printf("\nThe record is %s\n", out);
+    if (save)
+        printf("%sThe weights are %s\n", out ? "" : "\n", save);
+    if (!out && !save)
+        puts("\nNothing was written; --out FILE.json keeps the record, --save FILE.safetensors the weights.");
+}
+
+static void cmd_run_tell_result(const run_config *c, const run_result *r)
 {
     printf("%s on %s, seed %d: %s", c->encoding, c->task, c->seed, run_status_name(r->status));
     if (r->status == RUN_OK)
@@ -111,25 +130,23 @@ static void cmd_run_tell_result(const run_config *c, const run_result *r, const 
     printf("\n%ld parameters, %ld of them the encoding's; %.1f s training, %.1f s evaluation\n\n", r->parameters,
            r->encoding_parameters, r->train_seconds, r->evaluate_seconds);
     scores_print(stdout, r);
-    if (out)
-        printf("\nThe record is %s\n", out);
-    else
-        puts("\nNothing was written; --out FILE.json keeps the record.");
 }
 
 /* Runs, records, tells. What an interrupted run had measured is no result: it leaves no record, so that it is done
  * again. */
 static int cmd_run_do(const command_host *host, const args *a, const run_config *c, watch *w, error *e)
 {
-    const char *out = args_value(a, "out");
+    const char *out = args_value(a, "out"), *save = args_value(a, "save");
     run_watch hooks = {watch_tell, w, host->stop};
     run_result result = {0};
-    int status = run_execute(c, host->registry, &hooks, &result, e);
+    int status = run_execute_and_save(c, host->registry, &hooks, save, &result, e);
     watch_close(w);
     if (!status && out && result.status != RUN_INTERRUPTED)
-        status = cmd_run_save(c, &result, out, e);
-    if (!status && w->style != WATCH_TOLD)
-        cmd_run_tell_result(c, &result, result.status == RUN_INTERRUPTED ? NULL : out);
+        status = cmd_run_record(c, &result, out, e);
+    if (!status && w->style != WATCH_TOLD) {
+        cmd_run_tell_result(c, &result);
+        cmd_run_tell_files(result.status == RUN_INTERRUPTED ? NULL : out, result.weights_saved ? save : NULL);
+    }
     if (!status && result.status != RUN_OK)
         status = result.status == RUN_INTERRUPTED ? ERROR_INTERRUPTED : ERROR_RUN;
     run_result_free(&result);
@@ -140,11 +157,12 @@ static int cmd_run_run(const command_host *host, const args *a, error *e)
 {
     run_config c;
     int from_sweep = args_value(a, "canonical") != NULL, progress_fd = -1;
-    const char *out = args_value(a, "out");
+    const char *out = args_value(a, "out"), *save = args_value(a, "save");
     if (args_integer(a, "progress-fd", 0, INT_MAX, &progress_fd, e) || command_load_plugins(host, a, e))
         return -1;
     if ((from_sweep ? cmd_run_config_from_canonical(&c, a, e) : cmd_run_config_from_arguments(&c, a, e)) ||
-        config_check(&c, host->registry, e) || (out && cmd_run_check_out(out, e)))
+        config_check(&c, host->registry, e) || (out && cmd_run_check_out(out, e)) ||
+        (save && cmd_run_check_save(save, e)))
         return -1;
     FILE *told = progress_fd >= 0 ? fdopen(progress_fd, "w") : NULL;
     if (progress_fd >= 0 && !told)
@@ -170,6 +188,9 @@ static const args_option cmd_run_arguments[] = {
     {.name = "set", .value = "KEY=VALUE", .repeats = 1, .help = "change a setting; all are in 'posbench help config'"},
     {.name = "seed", .value = "N", .help = "names the data, the initial weights and the random positions"},
     {.name = "out", .value = "FILE.json", .help = "write the record there; without it only the table is printed"},
+    {.name = "save",
+     .value = "FILE.safetensors",
+     .help = "write the trained weights there, for 'posbench profile', PyTorch and others; the names are told above"},
     COMMAND_PLUGIN_OPTION,
     {.name = "canonical",
      .value = "FILE",
@@ -187,6 +208,7 @@ static const command_example cmd_run_example[] = {
     {"run --encoding {5}+{1}@interpolate --task sort --seed 3 --out sort.json",
      "a stack under a position map; keep the record"},
     {"run --encoding \"[{5},{0}]\" --task sort --set model.layers=4", "every second layer another encoding"},
+    {"run --encoding {1} --task sort --save sort.safetensors", "keep the trained weights, to look into them"},
     {"run --encoding {2} --task binary_majority --set train.steps=200 --set train.len=16", "other settings"},
     {0},
 };
@@ -199,7 +221,11 @@ const command command_run = {
         "Trains one network from scratch and measures it at the training length and past it. One run is one thread; "
         "the same command on the same machine gives the same record, timings aside.\n\n"
         "A run that diverges stops at once and is recorded as such; the exit status is then 1. An interrupted run "
-        "leaves no record.",
+        "leaves no record.\n\n"
+        "--save writes one F32 tensor for each parameter: tok_emb, layerN.ln1.w and .b, layerN.qkv.w (rows of q, then of "
+        "k, then of v) and .b, layerN.proj.*, layerN.ln2.*, layerN.fc1.*, layerN.fc2.*, lnf.*, head.* (a tied head is "
+        "tok_emb), and those of the encoding, such as ENCODING.table or layerN.ENCODING.table. The metadata hold the "
+        "whole configuration.",
     .options = cmd_run_arguments,
     .examples = cmd_run_example,
     .stops_cleanly = 1,

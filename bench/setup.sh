@@ -7,7 +7,7 @@ setup_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # Debian's names. gcc brings its sanitizers, libdnnl-dev is oneDNN.
 setup_build_packages=(gcc libc6-dev meson ninja-build pkg-config libjansson-dev libfyaml-dev libssl-dev librandom123-dev
-  libdnnl-dev)
+  libdnnl-dev liblapacke-dev)
 setup_report_packages=(gnuplot-nox fonts-dejavu-core)
 setup_test_packages=(libcriterion-dev libopenblas-dev)
 

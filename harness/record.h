@@ -13,6 +13,7 @@ typedef struct host_facts {
     const char *version;    /* posbench's own */
     const char *compiler, *flags;
     const char *kernel;     /* GEMM back end and its kernel level */
+    const char *level;      /* of instructions, with which encodings and kernels run: level_name */
     char cpu[128];
     char host[128];
     int cores;
@@ -34,7 +35,7 @@ void host_facts_read(host_facts *h);
  *                   "flag": string or null}, ...]
  *   "per_position": [{"min_len", "max_len", "ratio", "mode", "loss": [number, ...], "n": [int, ...]}, ...]
  *   "cost": {"train_seconds", "evaluate_seconds", "cpu_seconds", "peak_bytes": int}
- *   "host": {"version", "compiler", "flags", "kernel", "cpu", "host", "cores": int}
+ *   "host": {"version", "compiler", "flags", "level", "kernel", "cpu", "host", "cores": int}
  *
  * "cost" and "host" alone differ between two runs of the same command on one machine. The caller owns the value. */
 json_t *record_json(const run_config *c, const run_result *r, const host_facts *h);

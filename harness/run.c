@@ -8,8 +8,9 @@
 #include "gemm.h"
 #include "regime.h"
 #include "stopwatch.h"
+#include "subnormals.h"
 #include "train.h"
-#include "vmath.h"
+#include "weights.h"
 
 const char *run_status_name(run_status s)
 {
@@ -47,8 +48,7 @@ static void session_free(run_session *s)
     arena_free(&s->memory);
 }
 
-/* Of training and of all tests. */
-static int session_lengths(const run_config *c, int *shortest, int *longest, error *e)
+int run_lengths(const run_config *c, int *shortest, int *longest, error *e)
 {
     length_bin bins[CONFIG_BINS_MAX];
     int count = config_bins(c, bins, e);
@@ -62,7 +62,7 @@ static int session_lengths(const run_config *c, int *shortest, int *longest, err
 static int session_open(run_session *s, const run_config *c, const registry *r, error *e)
 {
     int shortest, longest;
-    if (session_lengths(c, &shortest, &longest, e) < 0 || layered_parse(r, c->encoding, &s->stacks, e) < 0 ||
+    if (run_lengths(c, &shortest, &longest, e) < 0 || layered_parse(r, c->encoding, &s->stacks, e) < 0 ||
         config_eval_stacks(c, r, &s->eval_stacks, e) < 0)
         return -1;
     s->task = task_open(c->task, config_regime(c), shortest, longest, e);
@@ -102,9 +102,15 @@ static int run_evaluate(run_session *s, const run_config *c, const run_watch *wa
 
 int run_execute(const run_config *c, const registry *r, const run_watch *watch, run_result *out, error *e)
 {
+    return run_execute_and_save(c, r, watch, NULL, out, e);
+}
+
+int run_execute_and_save(const run_config *c, const registry *r, const run_watch *watch, const char *save,
+                         run_result *out, error *e)
+{
     *out = (run_result){ 0 };
     gemm_use_one_thread();
-    vmath_flush_subnormals();
+    subnormals_flush();
     run_session s = { .memory = { NULL, 0 } };
     int failed = session_open(&s, c, r, e);
     if (!failed) {
@@ -114,6 +120,10 @@ int run_execute(const run_config *c, const registry *r, const run_watch *watch, 
         out->map_reach = s.trainer.reach;
         double trained = stopwatch_wall();
         out->train_seconds = trained - begin;
+        if (!failed && save && out->status == RUN_OK) {
+            failed = weights_save(save, &s.model, c, out->selected_step, e);
+            out->weights_saved = !failed;
+        }
         if (!failed && out->status == RUN_OK)
             failed = run_evaluate(&s, c, watch, out, e);
         out->evaluate_seconds = stopwatch_wall() - trained;

@@ -57,6 +57,7 @@ typedef struct run_result {
     run_point *curve;
     double train_seconds, evaluate_seconds, cpu_seconds;
     long peak_bytes;        /* resident */
+    int weights_saved;      /* 1: run_execute_and_save has written them */
 } run_result;
 
 /* Called now and then with the phase ("train", "evaluate"), steps done and in all, and the newest loss. */
@@ -69,6 +70,15 @@ typedef struct run_watch {
 /* A run that diverges, is interrupted or fails inside returns 0 and says so in out->status. -1 with e set: it could not
  * start (spec, environment). The caller frees out with run_result_free in either case. c must have passed config_check. */
 int run_execute(const run_config *c, const registry *r, const run_watch *watch, run_result *out, error *e);
+/* The same, and writes the selected weights to the file `save` (weights.h) when training has ended well, before they
+ * are evaluated: an evaluation that is interrupted does not lose them. A run that diverged has none. NULL: nothing is
+ * saved. */
+int run_execute_and_save(const run_config *c, const registry *r, const run_watch *watch, const char *save,
+                         run_result *out, error *e);
 void run_result_free(run_result *out);
+
+/* The shortest and the longest task length of training and of all tests: what the task is opened for. -1: see
+ * config_bins. */
+int run_lengths(const run_config *c, int *shortest, int *longest, error *e);
 
 #endif

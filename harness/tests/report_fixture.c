@@ -123,6 +123,7 @@ void made_write(const char *dir, const made_run *made, char *path)
                     .compiler = "gcc",
                     .flags = "-O3",
                     .kernel = "loops",
+                    .level = "any",
                     .cpu = "CPU <9> & co",
                     .host = "box",
                     .cores = 2};
