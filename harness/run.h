@@ -22,8 +22,8 @@ typedef struct run_value {
     char flag[64];          /* empty; untrained; the name of the map that gives the point its meaning */
 } run_value;
 
-/* Loss at each position of the windows of a bin (language tasks; sliding windows after the first score their last `stride`
- * positions only), or of the answer (answer tasks). */
+/* Loss at each position of the windows of a bin (language tasks; sliding windows after the first score their last
+ * `stride` positions only), or of the answer (answer tasks). */
 typedef struct run_positions {
     length_bin bin;
     const char *mode;
