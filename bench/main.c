@@ -71,8 +71,8 @@ static int main_version(const command_host *host, const args *a, error *e)
     (void)e;
     host_facts facts;
     host_facts_read(&facts);
-    printf("posbench %s\nreal      %s\nkernel    %s\ncompiler  %s\nflags     %s\n", facts.version,
-           sizeof(real) == sizeof(double) ? "double" : "float", facts.kernel, facts.compiler, facts.flags);
+    printf("posbench %s\nreal      %s\nlevel     %s\nkernel    %s\ncompiler  %s\nflags     %s\n", facts.version,
+           sizeof(real) == sizeof(double) ? "double" : "float", facts.level, facts.kernel, facts.compiler, facts.flags);
     return 0;
 }
 

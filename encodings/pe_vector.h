@@ -2,33 +2,31 @@
 #ifndef PE_VECTOR_H
 #define PE_VECTOR_H
 
-#include "pe.h" /* which includes this file at its end */
-
-/* A plug-in may be built without -fopenmp-simd: then the loops below are plain, and that is no fault of its author. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#include "pe_vec.h"
 
 /* sum of a[i] b[i] */
 static inline real pe_dot(const real *restrict a, const real *restrict b, int n)
 {
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
+    pe_vec sum = pe_vec_fill(0);
+    int i = 0;
+    for (; i + PE_VEC_LANES <= n; i += PE_VEC_LANES)
+        sum += pe_vec_load(a + i) * pe_vec_load(b + i);
+    if (i < n)
+        sum += pe_vec_load_first(a + i, n - i, 0) * pe_vec_load_first(b + i, n - i, 0);
+    return pe_vec_sum(sum);
 }
 
 /* sum of a[i] */
 static inline real pe_sum(const real *a, int n)
 {
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i];
-    return sum;
+    pe_vec sum = pe_vec_fill(0);
+    int i = 0;
+    for (; i + PE_VEC_LANES <= n; i += PE_VEC_LANES)
+        sum += pe_vec_load(a + i);
+    if (i < n)
+        sum += pe_vec_load_first(a + i, n - i, 0);
+    return pe_vec_sum(sum);
 }
-
-#pragma GCC diagnostic pop
 
 /* y[i] += factor x[i] */
 static inline void pe_axpy(real *restrict y, real factor, const real *restrict x, int n)

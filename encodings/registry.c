@@ -6,9 +6,10 @@
 #include <stdlib.h>
 
 #include "descriptor.h"
+#include "level.h"
 #include "options.h"
 
-#define PE_ENCODING(name) extern const pe_descriptor pe_encoding_##name;
+#define PE_ENCODING(name) LEVEL_DECLARE(const pe_descriptor, pe_encoding_##name)
 #define PE_MAP(name) extern const pe_map pe_map_##name;
 #include "list.h"
 
@@ -56,8 +57,8 @@ registry *registry_new(error *e)
         error_set(e, ERROR_ENVIRONMENT, "out of memory");
         return NULL;
     }
-    int status = 0;
-#define PE_ENCODING(name) status |= registry_add_encoding(r, &pe_encoding_##name, e);
+    int status = 0, level = level_of_cpu();
+#define PE_ENCODING(name) status |= registry_add_encoding(r, LEVEL_PICK(level, pe_encoding_##name), e);
 #define PE_MAP(name) status |= registry_add_map(r, &pe_map_##name, e);
 #include "list.h"
     if (status != 0) {

@@ -1,6 +1,6 @@
 #include "adamw.h"
 
-#include "clones.h"
+#include "adamw_step.h"
 #include "vmath.h"
 
 int adamw_create(adamw *o, arena *a, const model *m, const run_config *c, error *e)
@@ -26,39 +26,25 @@ int adamw_decays(const adamw *o, const model_param *p)
     }
 }
 
-/* Plain arrays and factors only, so that the loop vectorises. */
-CLONES static void adamw_step(real *restrict w, const real *restrict g, real *restrict first, real *restrict second, size_t n,
-                       real keep, real scale, real beta1, real beta2, real rate, real inverse_root, real epsilon)
-{
-    for (size_t i = 0; i < n; i++) {
-        real grad = g[i] * scale;
-        first[i] = beta1 * first[i] + (1 - beta1) * grad;
-        second[i] = beta2 * second[i] + (1 - beta2) * grad * grad;
-#if defined(PE_REAL_DOUBLE)
-        real root = sqrt(second[i]);
-#else
-        real root = sqrtf(second[i]);
-#endif
-        w[i] = w[i] * keep - rate * first[i] / (root * inverse_root + epsilon);
-    }
-}
-
 double adamw_update(adamw *o, model *m, double lr)
 {
     double norm = sqrt(vmath_sum_squares(m->grad, m->length));
     if (isfinite(norm)) {
         double scale = o->clip > 0 && norm + 1e-6 > o->clip ? o->clip / (norm + 1e-6) : 1;
         o->step++;
-        double rate = lr / (1 - pow(o->beta1, o->step));
-        double inverse_root = 1 / sqrt(1 - pow(o->beta2, o->step));
+        adamw_rates rates = { .scale = (real)scale, .beta1 = (real)o->beta1, .beta2 = (real)o->beta2,
+                              .rate = (real)(lr / (1 - pow(o->beta1, o->step))),
+                              .inverse_root = (real)(1 / sqrt(1 - pow(o->beta2, o->step))),
+                              .epsilon = (real)o->epsilon };
         for (int i = 0; i < m->params_count; i++) {
             const model_param *p = &m->params[i];
-            double keep = adamw_decays(o, p) ? 1 - lr * o->weight_decay : 1;
-            adamw_step(m->value + p->offset, m->grad + p->offset, o->first + p->offset, o->second + p->offset,
-                       model_param_length(p), (real)keep, (real)scale, (real)o->beta1, (real)o->beta2, (real)rate,
-                       (real)inverse_root, (real)o->epsilon);
+            rates.keep = (real)(adamw_decays(o, p) ? 1 - lr * o->weight_decay : 1);
+            adamw_step(&rates, m->value + p->offset, m->grad + p->offset, o->first + p->offset, o->second + p->offset,
+                       model_param_length(p));
         }
+        model_changed(m);
+    } else {
+        memset(m->grad, 0, sizeof(real) * m->length);
     }
-    memset(m->grad, 0, sizeof(real) * m->length);
     return norm;
 }

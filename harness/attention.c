@@ -1,6 +1,7 @@
 #include "attention.h"
 
 #include "attention_block.h"
+#include "product.h"
 
 /* ------------------------------------------------------------------------------------------------ set-up */
 
@@ -30,27 +31,34 @@ static size_t attention_save_reals(const attention_layer *layers, int count, con
 }
 
 int attention_scratch_init(attention_scratch *s, arena *a, const pe_shape *shape, const attention_layer *layers,
-                           int count, int max_len, int training)
+                           int count, int max_sequences, int max_tokens, int max_len, int training)
 {
     *s = (attention_scratch){ .max_len = max_len };
-    int by_distance = 0, by_tile = 0;
+    int by_distance = 0, by_tile = 0, together = 0, rotated_dim = 0;
     for (int l = 0; l < count; l++) {
         by_distance |= layers[l].bias_by_distance;
         by_tile |= layers[l].has_bias;
+        together |= layers[l].together;
+        rotated_dim = layers[l].rotated_dim > rotated_dim ? layers[l].rotated_dim : rotated_dim;
     }
     for (int len = 1; len <= max_len; len++) { /* a shorter sequence may have more rows in its block */
         int rows = attention_block_rows(shape, len);
+        size_t plane = (size_t)rows * (size_t)attention_stride(len);
         s->rows_max = rows > s->rows_max ? rows : s->rows_max;
-        s->plane = (size_t)rows * (size_t)len > s->plane ? (size_t)rows * (size_t)len : s->plane;
+        s->plane = plane > s->plane ? plane : s->plane;
     }
-    size_t block = s->plane * (size_t)shape->heads, vector = (size_t)(2 * max_len - 1) * (size_t)shape->heads;
-    s->s = ARENA_NEW(a, real, block);
-    s->ds = ARENA_NEW(a, real, training ? block : 0);
+    size_t heads = (size_t)shape->heads, block = s->plane * heads, own = together ? block : s->plane;
+    size_t vector = (size_t)(2 * max_len - 1) * heads + (size_t)attention_stride(0) + PRODUCT_PANEL;
+    size_t packed = (size_t)max_tokens + (size_t)max_sequences * PRODUCT_PANEL;
+    s->s = ARENA_NEW(a, real, own);
+    s->ds = ARENA_NEW(a, real, training ? own : 0);
+    s->packed_k = ARENA_NEW(a, real, packed * heads * (size_t)rotated_dim);
+    s->packed_v = ARENA_NEW(a, real, training ? packed * (size_t)shape->width : 0);
     s->bias = ARENA_NEW(a, real, by_tile ? block : 0);
     s->dbias = ARENA_NEW(a, real, by_tile && training ? block : 0);
     s->vector = ARENA_NEW(a, real, by_distance ? vector : 0);
     s->dvector = ARENA_NEW(a, real, by_distance && training ? vector : 0);
-    int failed = !s->s || !s->ds || !s->bias || !s->dbias || !s->vector || !s->dvector;
+    int failed = !s->s || !s->ds || !s->packed_k || !s->packed_v || !s->bias || !s->dbias || !s->vector || !s->dvector;
     for (int m = 0; m < STACK_MEMBERS_MAX; m++) {
         size_t most = 0;
         for (int len = 1; len <= max_len; len += len < 1024 ? 1 : len / 16) {
@@ -165,28 +173,24 @@ static void attention_vector_grad(const attention_layer *l, const pe_shape *shap
 
 /* ------------------------------------------------------------------------------------------------ all blocks */
 
-/* All sequences from n on that share sequence n's placement: the bias of a block is computed once for them. */
-static void attention_group(attention_block *b, int n, int backward)
+/* One block of rows of sequence n or, when its biases are in a tile, of all sequences from n on that share its placement: the
+ * tile is computed once for them. */
+static void attention_rows(attention_block *b, int n, int row, int rows, int backward)
 {
     const attention_io *io = b->io;
-    b->place = io->place[n];
-    int step = b->s->block_rows ? b->s->block_rows : attention_block_rows(b->shape, b->place->len);
     int tiled = b->l->has_bias && !b->vector_len;
-    for (int row = 0; row < b->place->len; row += step) {
-        int rows = row + step <= b->place->len ? step : b->place->len - row;
-        b->tile = attention_tile(b->shape, b->place, row, rows);
-        if (tiled)
-            attention_block_bias(b);
-        if (tiled && backward)
-            memset(b->s->dbias, 0, sizeof(real) * (size_t)b->tile.plane * (size_t)b->shape->heads);
-        for (int other = n; other < io->sequences; other++)
-            if (io->place[other] == b->place) {
-                b->sequence = other;
-                attention_block_run(b, backward);
-            }
-        if (tiled && backward)
-            attention_block_bias_bwd(b);
-    }
+    b->tile = attention_tile(b->shape, b->place, row, rows);
+    if (tiled)
+        attention_block_bias(b);
+    if (tiled && backward)
+        memset(b->s->dbias, 0, sizeof(real) * (size_t)b->tile.plane * (size_t)b->shape->heads);
+    for (int other = n; other < io->sequences; other++)
+        if (other == n || (tiled && io->place[other] == b->place)) {
+            b->sequence = other;
+            attention_block_run(b, backward);
+        }
+    if (tiled && backward)
+        attention_block_bias_bwd(b);
 }
 
 static int attention_seen_before(const attention_io *io, int n)
@@ -206,12 +210,15 @@ static void attention_all(const attention_layer *l, const pe_shape *shape, atten
         if (backward)
             memset(s->dvector, 0, sizeof(real) * (size_t)(2 * longest->len - 1) * (size_t)shape->heads);
     }
+    attention_pack(l, shape, s, io, backward);
     for (int n = 0; n < io->sequences; n++) {
-        if (attention_seen_before(io, n))
-            continue;
-        attention_block b = { .l = l, .shape = shape, .s = s, .io = io,
+        int len = io->place[n]->len, step = s->block_rows ? s->block_rows : attention_block_rows(shape, len);
+        attention_block b = { .l = l, .shape = shape, .s = s, .io = io, .place = io->place[n],
                               .vector_len = longest && io->place[n]->contiguous ? longest->len : 0 };
-        attention_group(&b, n, backward);
+        if (l->has_bias && !b.vector_len && attention_seen_before(io, n))
+            continue; /* done with the first that shares its placement */
+        for (int row = 0; row < len; row += step)
+            attention_rows(&b, n, row, row + step <= len ? step : len - row, backward);
     }
     if (longest && backward)
         attention_vector_grad(l, shape, s, longest);

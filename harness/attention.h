@@ -29,6 +29,7 @@ typedef struct attention_layer {
     int rotating;                 /* index of the member that rotates; -1: none */
     int rotated_dim;              /* reals per head in q and k afterwards */
     int has_bias, has_score, has_value, has_gate;
+    int together;                 /* 1: hooks see the scores of all heads at once; 0: each head is done before the next */
     int bias_by_distance;         /* 1: all biases are shift-invariant and nobody reads them */
 } attention_layer;
 
@@ -36,12 +37,20 @@ typedef struct attention_layer {
 typedef struct attention_scratch {
     int max_len, rows_max;        /* longest sequence; most rows of a block */
     int block_rows;               /* rows of a block, at most rows_max; 0: as attention_block_rows says */
-    size_t plane;                 /* reals of one head's block: rows_max * max_len rounded up */
-    real *s, *ds;                 /* [heads][plane] */
+    size_t plane;                 /* most reals of one head's block: rows times its stride, see attention_stride */
+    real *s, *ds;                 /* [heads][plane]; one plane when no layer has `together` */
     real *bias, *dbias;           /* [heads][plane], for biases that are not by distance */
-    real *vector, *dvector;       /* [heads][2 * max_len - 1], for biases by distance */
+    real *vector, *dvector;       /* [heads][2 * max_len - 1], for biases by distance, and room for one row's rounding up */
+    real *packed_k, *packed_v;    /* transposes of all sequences' keys and, in training, values: see attention_pack */
     real *save[STACK_MEMBERS_MAX];
 } attention_scratch;
+
+/* Who wants to see attention weights, which are not kept: `see` is called in the forward pass, after the softmax, for each
+ * row (query token `row` of `sequence`): weights[visible] of keys 0 .. visible-1, which are gone when it returns. */
+typedef struct attention_watch {
+    void (*see)(void *self, int layer, int sequence, int head, int row, const real *weights, int visible);
+    void *self;
+} attention_watch;
 
 /* The sequences of a batch as attention sees them. Sequence n: tokens start[n] .. start[n+1]-1. Rows of q, k and v are
  * token_stride_qk (v: token_stride_v) reals apart, heads follow each other. Gradients have the same layout. */
@@ -56,6 +65,7 @@ typedef struct attention_io {
     real *o;                         /* [tokens][width] */
     real *const *gate;               /* [member] gate saves of all sequences, at gate[m] + gate_at[m][n] */
     const size_t *const *gate_at;
+    const attention_watch *watch;    /* NULL: nobody looks */
     /* backward only */
     real *dq, *dk;                   /* += */
     real *dv;                        /* += , stride token_stride_v */
@@ -66,9 +76,10 @@ typedef struct attention_io {
 /* Rows of a block for sequences of this length: as many as keep a block near the second-level cache. */
 int attention_block_rows(const pe_shape *shape, int len);
 
-/* -1: no memory. layers[count]: those that will use it. */
+/* Room for batches of at most max_tokens tokens in at most max_sequences sequences of at most max_len. layers[count]: those
+ * that will use it. -1: no memory. */
 int attention_scratch_init(attention_scratch *s, arena *a, const pe_shape *shape, const attention_layer *layers,
-                           int count, int max_len, int training);
+                           int count, int max_sequences, int max_tokens, int max_len, int training);
 
 /* q and k in place, all sequences. */
 void attention_rotate(const attention_layer *l, const pe_shape *shape, const attention_io *io);

@@ -1,6 +1,6 @@
 #include "attention_block.h"
 
-#include "gemm.h"
+#include "product.h"
 #include "vmath.h"
 
 real attention_scale(const pe_shape *shape)
@@ -8,10 +8,15 @@ real attention_scale(const pe_shape *shape)
     return (real)(1 / sqrt((double)shape->head_dim));
 }
 
+int attention_stride(int keys)
+{
+    return (keys + PRODUCT_PANEL - 1) / PRODUCT_PANEL * PRODUCT_PANEL + VMATH_WHOLE;
+}
+
 pe_tile attention_tile(const pe_shape *shape, const placement *place, int row_begin, int rows)
 {
-    int keys = shape->causal ? row_begin + rows : place->len;
-    return (pe_tile){ .row_begin = row_begin, .rows = rows, .keys = keys, .stride = keys, .plane = rows * keys,
+    int keys = shape->causal ? row_begin + rows : place->len, stride = attention_stride(keys);
+    return (pe_tile){ .row_begin = row_begin, .rows = rows, .keys = keys, .stride = stride, .plane = rows * stride,
                       .scale = attention_scale(shape) };
 }
 
@@ -34,6 +39,12 @@ static pe_tile attention_member_tile(const attention_block *b, int m)
     return t;
 }
 
+/* Where a head's scores begin in s->s and s->ds: its own plane when hooks see all heads at once, else the same for all. */
+static size_t attention_plane(const attention_block *b, int head)
+{
+    return b->l->together ? (size_t)head * (size_t)b->tile.plane : 0;
+}
+
 static int attention_visible(const attention_block *b, int r)
 {
     return b->shape->causal ? b->tile.row_begin + r + 1 : b->tile.keys;
@@ -50,15 +61,86 @@ void attention_block_bias(const attention_block *b)
     }
 }
 
-static void attention_scores(const attention_block *b)
+/* ------------------------------------------------------------------------------------------------ packed operands */
+
+size_t attention_packed_at(const attention_io *io, int n, int per_token)
+{
+    return ((size_t)io->start[n] + (size_t)n * PRODUCT_PANEL) * (size_t)per_token;
+}
+
+static void attention_pack_heads(const attention_io *io, int heads, int dim, const real *x, int token_stride, real *packed)
+{
+    for (int n = 0; n < io->sequences; n++) {
+        int len = io->start[n + 1] - io->start[n];
+        real *to = packed + attention_packed_at(io, n, heads * dim);
+        for (int h = 0; h < heads; h++, to += product_packed_reals(len, dim))
+            product_pack(x + (size_t)io->start[n] * (size_t)token_stride + h * dim, token_stride, len, dim, to);
+    }
+}
+
+void attention_pack(const attention_layer *l, const pe_shape *shape, attention_scratch *s, const attention_io *io,
+                    int backward)
+{
+    attention_pack_heads(io, shape->heads, l->rotated_dim, io->k, io->token_stride_qk, s->packed_k);
+    if (backward)
+        attention_pack_heads(io, shape->heads, shape->head_dim, io->v, io->token_stride_v, s->packed_v);
+}
+
+/* Head h's packed keys or values of this block's sequence, `dim` reals for each token. */
+static const real *attention_packed(const attention_block *b, const real *packed, int dim, int h)
+{
+    return packed + attention_packed_at(b->io, b->sequence, b->shape->heads * dim) +
+           (size_t)h * product_packed_reals(b->place->len, dim);
+}
+
+/* A product of rows of queries with all keys: x[rows][dim] against packed keys or values, into a plane of the block. */
+static product_job attention_rows_by_keys(const attention_block *b, const real *x, int x_stride, const real *packed,
+                                          int dim, real alpha, real *plane)
 {
     const pe_tile *t = &b->tile;
-    for (int h = 0; h < b->shape->heads; h++)
-        gemm(GEMM_PLAIN, GEMM_TRANSPOSED, t->rows, t->keys, b->l->rotated_dim, t->scale, t->q + h * t->head_stride,
-             t->token_stride, t->k + h * t->head_stride, t->token_stride, 0, b->s->s + (size_t)h * t->plane, t->stride);
-    if (!b->l->has_score)
-        return;
-    for (int m = 0; m < b->l->count; m++) {
+    return (product_job){ .rows = t->rows, .cols = t->keys, .depth = dim, .a = x, .a_row = x_stride, .a_col = 1,
+                          .b = packed, .b_row = PRODUCT_PANEL, .b_panel = (size_t)dim * PRODUCT_PANEL, .c = plane,
+                          .c_row = t->stride, .alpha = alpha, .diagonal = t->row_begin,
+                          .part = b->shape->causal ? PRODUCT_COLUMNS_TO_DIAGONAL : PRODUCT_WHOLE };
+}
+
+/* y[rows][dim] (=, with add +=) alpha * plane x, x: [keys][dim]. */
+static product_job attention_plane_by_keys(const attention_block *b, const real *plane, const real *x, int x_stride,
+                                           int dim, real alpha, real *y, int y_stride, int add)
+{
+    const pe_tile *t = &b->tile;
+    return (product_job){ .rows = t->rows, .cols = dim, .depth = t->keys, .a = plane, .a_row = t->stride, .a_col = 1,
+                          .b = x, .b_row = x_stride, .c = y, .c_row = y_stride, .alpha = alpha, .add = add,
+                          .diagonal = t->row_begin,
+                          .part = b->shape->causal ? PRODUCT_DEPTH_TO_DIAGONAL : PRODUCT_WHOLE };
+}
+
+/* y[keys][dim] += alpha * plane^T x, x: [rows][dim]. */
+static product_job attention_plane_by_rows(const attention_block *b, const real *plane, const real *x, int x_stride,
+                                           int dim, real alpha, real *y, int y_stride)
+{
+    const pe_tile *t = &b->tile;
+    return (product_job){ .rows = t->keys, .cols = dim, .depth = t->rows, .a = plane, .a_row = 1, .a_col = t->stride,
+                          .b = x, .b_row = x_stride, .c = y, .c_row = y_stride, .alpha = alpha, .add = 1,
+                          .diagonal = t->row_begin,
+                          .part = b->shape->causal ? PRODUCT_DEPTH_FROM_DIAGONAL : PRODUCT_WHOLE };
+}
+
+/* ------------------------------------------------------------------------------------------------ forward */
+
+static void attention_scores(const attention_block *b, int head)
+{
+    const pe_tile *t = &b->tile;
+    int dim = b->l->rotated_dim;
+    product_job job = attention_rows_by_keys(b, t->q + head * t->head_stride, t->token_stride,
+                                             attention_packed(b, b->s->packed_k, dim, head), dim, t->scale,
+                                             b->s->s + attention_plane(b, head));
+    product(&job);
+}
+
+static void attention_score_hooks(const attention_block *b)
+{
+    for (int m = 0; m < b->l->count && b->l->has_score; m++) {
         if (!b->l->member[m].encoding->score)
             continue;
         pe_context c = attention_context(b->l, m, b->shape, b->place, 0);
@@ -68,116 +150,138 @@ static void attention_scores(const attention_block *b)
 }
 
 /* s = softmax(s + bias) over the visible keys, 0 beyond. */
-static void attention_weights(const attention_block *b)
+static void attention_weights(const attention_block *b, int head)
 {
     const pe_tile *t = &b->tile;
-    for (int h = 0; h < b->shape->heads; h++)
-        for (int r = 0; r < t->rows; r++) {
-            size_t row = (size_t)h * t->plane + (size_t)r * t->stride;
-            int visible = attention_visible(b, r), i = t->row_begin + r;
-            real *s = b->s->s + row;
-            if (b->l->has_bias && b->vector_len)
-                vmath_add(s, b->s->vector + (size_t)h * (2 * b->vector_len - 1) + b->vector_len - 1 - i, (size_t)visible);
-            else if (b->l->has_bias)
-                vmath_add(s, b->s->bias + row, (size_t)visible);
-            vmath_softmax(s, s, visible);
-            memset(s + visible, 0, sizeof(real) * (size_t)(t->keys - visible));
-        }
+    const real *by_distance = b->s->vector + (size_t)head * (2 * b->vector_len - 1) + b->vector_len - 1;
+    for (int r = 0; r < t->rows; r++) {
+        size_t at = (size_t)r * t->stride;
+        const real *bias = !b->l->has_bias ? NULL
+                           : b->vector_len ? by_distance - (t->row_begin + r)
+                                           : b->s->bias + (size_t)head * t->plane + at;
+        vmath_softmax(b->s->s + attention_plane(b, head) + at, bias, attention_visible(b, r), t->stride);
+    }
 }
 
-static void attention_output(const attention_block *b)
+static void attention_show(const attention_block *b, int head)
+{
+    const attention_watch *w = b->io->watch;
+    for (int r = 0; w && r < b->tile.rows; r++)
+        w->see(w->self, b->l->layer, b->sequence, head, b->tile.row_begin + r,
+               b->s->s + attention_plane(b, head) + (size_t)r * b->tile.stride, attention_visible(b, r));
+}
+
+static void attention_output(const attention_block *b, int head)
 {
     const pe_tile *t = &b->tile;
     const attention_io *io = b->io;
-    int width = b->shape->width, head_dim = b->shape->head_dim;
+    int width = b->shape->width, dim = b->shape->head_dim;
     size_t token = (size_t)io->start[b->sequence];
-    real *o = io->o + (token + (size_t)t->row_begin) * (size_t)width;
-    const real *v = io->v + token * (size_t)io->token_stride_v;
-    for (int h = 0; h < b->shape->heads; h++)
-        gemm(GEMM_PLAIN, GEMM_PLAIN, t->rows, head_dim, t->keys, 1, b->s->s + (size_t)h * t->plane, t->stride,
-             v + h * head_dim, io->token_stride_v, 0, o + h * head_dim, width);
-    if (!b->l->has_value)
-        return;
-    for (int m = 0; m < b->l->count; m++) {
+    product_job job = attention_plane_by_keys(
+        b, b->s->s + attention_plane(b, head), io->v + token * (size_t)io->token_stride_v + head * dim,
+        io->token_stride_v, dim, 1, io->o + (token + (size_t)t->row_begin) * (size_t)width + head * dim, width, 0);
+    product(&job);
+}
+
+static void attention_value_hooks(const attention_block *b)
+{
+    int width = b->shape->width;
+    real *o = b->io->o + ((size_t)b->io->start[b->sequence] + (size_t)b->tile.row_begin) * (size_t)width;
+    for (int m = 0; m < b->l->count && b->l->has_value; m++) {
         if (!b->l->member[m].encoding->value)
             continue;
         pe_context c = attention_context(b->l, m, b->shape, b->place, 0);
-        b->l->member[m].encoding->value(&c, t, b->s->s, o, width);
+        b->l->member[m].encoding->value(&c, &b->tile, b->s->s, o, width);
     }
 }
 
-/* ds (=) gradient of the weights, then of the scores after the bias; dv +=. */
-static void attention_output_bwd(const attention_block *b)
+/* ------------------------------------------------------------------------------------------------ backward */
+
+/* ds (=) gradient of the weights; dv +=. */
+static void attention_output_bwd(const attention_block *b, int head)
 {
     const pe_tile *t = &b->tile;
     const attention_io *io = b->io;
-    int width = b->shape->width, head_dim = b->shape->head_dim;
-    size_t token = (size_t)io->start[b->sequence];
-    const real *d_o = io->d_o + (token + (size_t)t->row_begin) * (size_t)width;
-    const real *v = io->v + token * (size_t)io->token_stride_v;
-    real *dv = io->dv + token * (size_t)io->token_stride_v;
-    for (int h = 0; h < b->shape->heads; h++) {
-        const real *p = b->s->s + (size_t)h * t->plane;
-        gemm(GEMM_PLAIN, GEMM_TRANSPOSED, t->rows, t->keys, head_dim, 1, d_o + h * head_dim, width, v + h * head_dim,
-             io->token_stride_v, 0, b->s->ds + (size_t)h * t->plane, t->stride);
-        gemm(GEMM_TRANSPOSED, GEMM_PLAIN, t->keys, head_dim, t->rows, 1, p, t->stride, d_o + h * head_dim, width, 1,
-             dv + h * head_dim, io->token_stride_v);
-    }
+    int width = b->shape->width, dim = b->shape->head_dim;
+    size_t token = (size_t)io->start[b->sequence], plane = attention_plane(b, head);
+    const real *d_o = io->d_o + (token + (size_t)t->row_begin) * (size_t)width + head * dim;
+    real *dv = io->dv + token * (size_t)io->token_stride_v + head * dim;
+    product_job to_weights =
+        attention_rows_by_keys(b, d_o, width, attention_packed(b, b->s->packed_v, dim, head), dim, 1, b->s->ds + plane);
+    product_job to_values = attention_plane_by_rows(b, b->s->s + plane, d_o, width, dim, 1, dv, io->token_stride_v);
+    product(&to_weights);
+    product(&to_values);
+}
+
+static void attention_value_hooks_bwd(const attention_block *b)
+{
+    int width = b->shape->width;
+    const real *d_o = b->io->d_o + ((size_t)b->io->start[b->sequence] + (size_t)b->tile.row_begin) * (size_t)width;
     for (int m = 0; m < b->l->count && b->l->has_value; m++)
         if (b->l->member[m].encoding->value_bwd) {
             pe_context c = attention_context(b->l, m, b->shape, b->place, 1);
-            b->l->member[m].encoding->value_bwd(&c, t, b->s->s, d_o, width, b->s->ds);
-        }
-    for (int h = 0; h < b->shape->heads; h++)
-        for (int r = 0; r < t->rows; r++) {
-            size_t row = (size_t)h * t->plane + (size_t)r * t->stride;
-            int visible = attention_visible(b, r);
-            vmath_softmax_bwd(b->s->s + row, b->s->ds + row, visible);
-            memset(b->s->ds + row + visible, 0, sizeof(real) * (size_t)(t->keys - visible));
+            b->l->member[m].encoding->value_bwd(&c, &b->tile, b->s->s, d_o, width, b->s->ds);
         }
 }
 
-static void attention_bias_collect(const attention_block *b)
+/* ds: gradient of the weights on entry, of the scores after the bias on exit; 0 where nothing is visible. */
+static void attention_weights_bwd(const attention_block *b, int head)
 {
     const pe_tile *t = &b->tile;
+    for (int r = 0; r < t->rows; r++) {
+        size_t row = attention_plane(b, head) + (size_t)r * t->stride;
+        vmath_softmax_bwd(b->s->s + row, b->s->ds + row, attention_visible(b, r), t->stride);
+    }
+}
+
+static void attention_bias_collect(const attention_block *b, int head)
+{
+    const pe_tile *t = &b->tile;
+    size_t plane = attention_plane(b, head);
     if (!b->l->has_bias)
         return;
     if (!b->vector_len) {
-        vmath_add(b->s->dbias, b->s->ds, (size_t)t->plane * (size_t)b->shape->heads);
+        vmath_add(b->s->dbias + (size_t)head * t->plane, b->s->ds + plane, (size_t)t->plane);
         return;
     }
-    int stride = 2 * b->vector_len - 1;
-    for (int h = 0; h < b->shape->heads; h++)
-        for (int r = 0; r < t->rows; r++)
-            vmath_add(b->s->dvector + (size_t)h * stride + b->vector_len - 1 - (t->row_begin + r),
-                      b->s->ds + (size_t)h * t->plane + (size_t)r * t->stride, (size_t)attention_visible(b, r));
+    real *by_distance = b->s->dvector + (size_t)head * (2 * b->vector_len - 1) + b->vector_len - 1;
+    for (int r = 0; r < t->rows; r++)
+        vmath_add(by_distance - (t->row_begin + r), b->s->ds + plane + (size_t)r * t->stride,
+                  (size_t)attention_visible(b, r));
 }
 
-static void attention_scores_bwd(const attention_block *b)
+static void attention_score_hooks_bwd(const attention_block *b)
 {
-    const pe_tile *t = &b->tile;
     const attention_io *io = b->io;
     size_t first = (size_t)io->start[b->sequence] * (size_t)io->token_stride_qk;
-    real *dq = io->dq + first + (size_t)t->row_begin * (size_t)io->token_stride_qk;
-    real *dk = io->dk + first;
     for (int m = b->l->count - 1; m >= 0 && b->l->has_score; m--) {
         const pe_descriptor *d = b->l->member[m].encoding;
         if (!d->score_bwd)
             continue;
         pe_context c = attention_context(b->l, m, b->shape, b->place, 1);
         pe_tile own = attention_member_tile(b, m);
-        pe_tile_grad g = { .dq = dq, .dk = dk, .dbias = d->reads_bias ? b->s->dbias : NULL,
+        pe_tile_grad g = { .dq = io->dq + first + (size_t)b->tile.row_begin * (size_t)io->token_stride_qk,
+                           .dk = io->dk + first, .dbias = d->reads_bias ? b->s->dbias : NULL,
                            .dgate = d->gate ? io->dgate[m] + io->gate_at[m][b->sequence] : NULL };
         d->score_bwd(&c, &own, b->s->save[m], b->s->ds, &g);
     }
-    for (int h = 0; h < b->shape->heads; h++) {
-        const real *ds = b->s->ds + (size_t)h * t->plane;
-        int at = h * t->head_stride, dim = b->l->rotated_dim, stride = t->token_stride;
-        gemm(GEMM_PLAIN, GEMM_PLAIN, t->rows, dim, t->keys, t->scale, ds, t->stride, t->k + at, stride, 1, dq + at,
-             stride);
-        gemm(GEMM_TRANSPOSED, GEMM_PLAIN, t->keys, dim, t->rows, t->scale, ds, t->stride, t->q + at, stride, 1, dk + at,
-             stride);
-    }
+}
+
+/* dq, dk += from ds, the gradient of the scaled products. */
+static void attention_scores_bwd(const attention_block *b, int head)
+{
+    const pe_tile *t = &b->tile;
+    const attention_io *io = b->io;
+    int dim = b->l->rotated_dim, stride = t->token_stride;
+    size_t first = (size_t)io->start[b->sequence] * (size_t)io->token_stride_qk + (size_t)head * t->head_stride;
+    const real *ds = b->s->ds + attention_plane(b, head);
+    product_job to_queries =
+        attention_plane_by_keys(b, ds, t->k + head * t->head_stride, stride, dim, t->scale,
+                                io->dq + first + (size_t)t->row_begin * (size_t)stride, stride, 1);
+    product_job to_keys = attention_plane_by_rows(b, ds, t->q + head * t->head_stride, stride, dim, t->scale,
+                                                  io->dk + first, stride);
+    product(&to_queries);
+    product(&to_keys);
 }
 
 void attention_block_bias_bwd(const attention_block *b)
@@ -190,16 +294,41 @@ void attention_block_bias_bwd(const attention_block *b)
     }
 }
 
+/* Heads one by one, each while its plane is in the cache; hooks see all of them at once, so where there are any, the heads
+ * wait for each other. */
 void attention_block_run(attention_block *b, int backward)
 {
+    int heads = b->shape->heads, together = b->l->together;
     attention_block_point(b);
-    attention_scores(b);
-    attention_weights(b);
-    if (!backward) {
-        attention_output(b);
-        return;
+    for (int h = 0; h < heads && together; h++)
+        attention_scores(b, h);
+    attention_score_hooks(b);
+    for (int h = 0; h < heads; h++) {
+        if (!together)
+            attention_scores(b, h);
+        attention_weights(b, h);
+        if (!backward) {
+            attention_show(b, h);
+            attention_output(b, h);
+        } else {
+            attention_output_bwd(b, h);
+            if (!together) {
+                attention_weights_bwd(b, h);
+                attention_bias_collect(b, h);
+                attention_scores_bwd(b, h);
+            }
+        }
     }
-    attention_output_bwd(b);
-    attention_bias_collect(b);
-    attention_scores_bwd(b);
+    if (!backward)
+        attention_value_hooks(b);
+    if (!backward || !together)
+        return;
+    attention_value_hooks_bwd(b);
+    for (int h = 0; h < heads; h++) {
+        attention_weights_bwd(b, h);
+        attention_bias_collect(b, h);
+    }
+    attention_score_hooks_bwd(b);
+    for (int h = 0; h < heads; h++)
+        attention_scores_bwd(b, h);
 }

@@ -19,6 +19,17 @@ typedef struct attention_block {
 /* 1/sqrt(head_dim) */
 real attention_scale(const pe_shape *shape);
 
+/* Reals from one row of a block to the next: `keys` rounded up to whole panels, and a cache line more, so that rows of long
+ * sequences do not fall into the same lines of the cache. */
+int attention_stride(int keys);
+
+/* s->packed_k (=) the transposes of all sequences' rotated keys, one head behind the other, and with backward s->packed_v those
+ * of the values: product_pack's layout. Every block of rows reads them. */
+void attention_pack(const attention_layer *l, const pe_shape *shape, attention_scratch *s, const attention_io *io,
+                    int backward);
+/* Where sequence n begins in packed_k (per_token = heads * rotated_dim) or packed_v (width). */
+size_t attention_packed_at(const attention_io *io, int n, int per_token);
+
 /* Rows row_begin .. row_begin+rows-1 of a sequence that stands at `place`. */
 pe_tile attention_tile(const pe_shape *shape, const placement *place, int row_begin, int rows);
 

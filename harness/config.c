@@ -84,6 +84,8 @@ const pe_option config_rows[] = {
      "test lengths as ranges instead of ratios, 1-50;51-100: each sequence draws its length from the range"},
     {"eval.items", PE_OPTION_INT, AT(eval.items), "256", 1, 1 << 24, 0, NULL,
      "test sequences for each length (answer tasks)"},
+    {"eval.decode", PE_OPTION_BOOL, AT(eval.decode), "false", 0, 0, 0, NULL,
+     "answers are also decoded greedily (causal answer tasks); tests then take longer by the tokens of an answer"},
     {"eval.tokens", PE_OPTION_INT, AT(eval.tokens), "65536", 1, 2000000000, 0, NULL,
      "scored tokens for each length at most (language tasks)"},
     {"eval.stride", PE_OPTION_INT, AT(eval.stride), "0", 0, 1 << 24, 0, NULL,
@@ -148,6 +150,8 @@ static const struct {
     {"samples", "eval.items"},
     {"num_samples", "eval.items"},
     {"position_map", "eval.map"},
+    {"free_running", "eval.decode"},
+    {"generate", "eval.decode"},
     {"threshold", "eval.fit"},
 };
 enum { CONFIG_SYNONYMS = sizeof config_synonyms / sizeof config_synonyms[0] };

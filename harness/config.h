@@ -51,6 +51,7 @@ typedef struct run_config {
         char bins[PE_TEXT_MAX]; /* "1-50;51-100": ranges of lengths instead of ratios; empty: none */
         int items;              /* sequences for each length (answer tasks) */
         int tokens;             /* scored tokens for each length at most (language tasks) */
+        int decode;             /* answers are also decoded greedily (answer tasks, causal) */
         int stride;             /* sliding window's step in tokens (language tasks); 0: no sliding evaluation */
         char map[PE_TEXT_MAX];  /* position map in evaluation, "clamp"; empty: the stack's own */
         char encoding_options[PE_TEXT_MAX]; /* other options in evaluation, "rope(scaling=yarn)"; empty: none */

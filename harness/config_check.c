@@ -298,6 +298,20 @@ static int check_language_lengths(const run_config *c, const task *t, const leng
     return 0;
 }
 
+/* Decoding needs an answer that stands behind its prompt, and a network that reads from left to right. */
+static int check_decode(const run_config *c, const task *t, const char **row, error *e)
+{
+    *row = "eval.decode";
+    if (!c->eval.decode || task_decodes(t))
+        return 0;
+    if (task_of(t)->kind == TASK_LANGUAGE)
+        return error_set(e, ERROR_USAGE, "a language task such as %s has no answer to decode", task_of(t)->name);
+    if (!task_of(t)->pair)
+        return error_set(e, ERROR_USAGE, "the answers of %s stand among given tokens, so there is nothing to decode",
+                         task_of(t)->name);
+    return error_set(e, ERROR_USAGE, "without a causal mask (model.causal=false) all of an answer is filled in at once");
+}
+
 /* A map that takes positions from the task, beside a task that has none. */
 static int config_check_given(const layered_stack *s, const task *t, error *e)
 {
@@ -407,6 +421,8 @@ static int check_task(run_config *c, const registry *r, const length_bin *bins, 
     }
     if (result == 0 && task_of(t)->kind == TASK_LANGUAGE)
         result = check_language_lengths(c, t, bins, count, row, e);
+    if (result == 0)
+        result = check_decode(c, t, row, e);
     if (result == 0)
         result = config_check_encoding(c, r, t, longest, row, e);
     task_free(t);

@@ -252,8 +252,9 @@ int doc_write_tex(const document *d, const char *dir, error *e)
 {
     static const char preamble[] =
         "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage[utf8]{inputenc}\n\\usepackage{textcomp}\n"
+        "\\IfFileExists{lmodern.sty}{\\usepackage{lmodern}}{}\n" /* outlines where T1 has bitmaps only */
         "\\usepackage[margin=2.5cm]{geometry}\n\\usepackage{booktabs}\n\\usepackage{graphicx}\n\\usepackage{hyperref}"
-        "\n\n";
+        "\n\\setlength{\\belowcaptionskip}{4pt} %% captions stand above tables\n\n";
     buffer out = BUFFER_INIT;
     tex_page p = {.out = &out, .doc = d, .dir = dir};
     char path[PATH_MAX];

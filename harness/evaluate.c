@@ -1,6 +1,5 @@
 #include "evaluate.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -145,6 +144,7 @@ typedef struct answer_bench {
     int *part_start, *guess;
     double *loss, *pos;
     answer_sums sums;
+    decode_room decoded;          /* with eval.decode only */
 } answer_bench;
 
 static int answer_bench_create(const evaluation *v, answer_bench *a, int longest, int per_part, error *e)
@@ -161,7 +161,8 @@ static int answer_bench_create(const evaluation *v, answer_bench *a, int longest
     a->sums.position_n = ARENA_NEW(&a->memory, long, longest);
     if (failed || !a->part_start || !a->guess || !a->loss || !a->pos || !a->sums.position_loss || !a->sums.position_n)
         return error_set(e, ERROR_ENVIRONMENT, "no memory to evaluate %d tokens", longest);
-    return 0;
+    return v->config->eval.decode ? decode_room_create(&a->decoded, &a->memory, per_part, per_part * longest, longest, e)
+                                  : 0;
 }
 
 /* Draws items first .. first+count-1 of the bin and looks where they stand. */
@@ -202,6 +203,8 @@ static void answer_part(const evaluation *v, answer_bench *a, length_bin bin, in
         int begin = a->data.start[n];
         evaluate_sequence(a->data.target + begin, a->guess + begin, a->loss + begin, a->data.start[n + 1] - begin, &a->sums);
     }
+    if (v->config->eval.decode)
+        evaluate_free_run(v->model, &a->work, &b, a->data.answer_begin, &a->decoded);
 }
 
 static int evaluate_answer_bin(const evaluation *v, length_bin bin, run_result *out, error *e)
@@ -219,6 +222,8 @@ static int evaluate_answer_bin(const evaluation *v, length_bin bin, run_result *
     }
     if (!failed)
         failed = answer_values(bin, &a.sums, worst, out, e);
+    if (!failed && v->config->eval.decode)
+        failed = evaluate_free_values(bin, &a.decoded, worst, out, e);
     if (!failed && !worst.undefined)
         failed = evaluate_positions(out, bin, "teacher_forced", a.sums.positions, a.sums.position_loss,
                                     a.sums.position_n, e);
@@ -241,26 +246,4 @@ int evaluate_all(const evaluation *v, run_result *out, error *e)
             v->watch->tell(v->watch->self, "evaluate", i + 1, count, NAN);
     }
     return 0;
-}
-
-/* ------------------------------------------------------------------------------------------------ decoding */
-
-void evaluate_decode(const model *m, workspace *work, int *tokens, const double *given, int prompt_len, int count,
-                     uint64_t seed)
-{
-    assert(count <= work->max_len);
-    int target[count], start[2] = { 0, 0 };
-    for (int t = 0; t < count; t++)
-        target[t] = TASK_NOT_SCORED;
-    int guess[count];
-    for (int len = prompt_len; len < count; len++) {
-        start[1] = len;
-        target[len - 1] = 0; /* any token: only the guess is wanted */
-        batch b = { .sequences = 1, .start = start, .input = tokens, .target = target, .given = given, .total_len = count,
-                    .seed = seed };
-        model_forward(m, work, &b);
-        model_loss(m, work, &b, 0, NULL, guess);
-        target[len - 1] = TASK_NOT_SCORED;
-        tokens[len] = guess[len - 1];
-    }
 }

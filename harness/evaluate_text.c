@@ -106,9 +106,9 @@ static point_standing text_standing(const evaluation *v, text_bench *t, int wind
     return worst;
 }
 
-/* What one pass found: a value, and with `positions` the loss by position. too_short: the text has no such window. */
+/* What one pass found: a value, and the loss by position in the window. too_short: the text has no such window. */
 static int text_values(const text_bench *t, length_bin bin, const char *mode, const point_standing *standing,
-                       int too_short, int positions, run_result *out, error *e)
+                       int too_short, run_result *out, error *e)
 {
     run_value value = { .bin = bin, .metric = "loss", .mode = mode, .value = evaluate_mean_loss(t->sum, t->scored),
                         .n = t->scored, .status = standing->undefined ? "undefined" : too_short ? "not_run" : "ok" };
@@ -116,7 +116,7 @@ static int text_values(const text_bench *t, length_bin bin, const char *mode, co
         memcpy(value.flag, standing->flag, sizeof value.flag);
     if (evaluate_append(out, value, e) < 0)
         return -1;
-    if (!positions || !t->scored)
+    if (!t->scored)
         return 0;
     return evaluate_positions(out, bin, mode, bin.max_len, t->position_loss, t->position_n, e);
 }
@@ -150,7 +150,7 @@ static int text_pass(const evaluation *v, length_bin bin, int stride, const char
     if (!failed && sequences)
         text_part(v, &t, sequences, -1);
     if (!failed)
-        failed = text_values(&t, bin, mode, &standing, too_short, stride == window, out, e);
+        failed = text_values(&t, bin, mode, &standing, too_short, out, e);
     arena_free(&t.memory);
     return failed;
 }
@@ -181,7 +181,7 @@ static int text_drawn_pass(const evaluation *v, length_bin bin, run_result *out,
         failed = text_stopped(v, e);
     }
     if (!failed)
-        failed = text_values(&t, bin, "masked", &standing, 0, 1, out, e);
+        failed = text_values(&t, bin, "masked", &standing, 0, out, e);
     arena_free(&t.memory);
     return failed;
 }

@@ -139,13 +139,15 @@ static int draw_format(const char *plots, const char *script, const char *dir, c
 {
     const char *suffix = draw_formats[format].suffix;
     char program[] = "gnuplot", defaults[] = "-d", call[] = "-c", kind[8], log[4096];
-    char file[DRAW_PATH_MAX], data[DRAW_PATH_MAX], layout[DRAW_PATH_MAX], path[DRAW_PATH_MAX], temporary[DRAW_PATH_MAX];
+    char file[DRAW_PATH_MAX], data[DRAW_PATH_MAX], layout[DRAW_PATH_MAX], path[DRAW_PATH_MAX];
+    char hidden[DRAW_PATH_MAX], temporary[DRAW_PATH_MAX + FILE_TEMPORARY_ROOM];
     snprintf(kind, sizeof kind, "%s", suffix);
     snprintf(file, sizeof file, "%s/%s", plots, script);
     snprintf(data, sizeof data, "%s/%s.tsv", dir, name);
     snprintf(layout, sizeof layout, "%s/%s.layout.tsv", dir, name);
     snprintf(path, sizeof path, "%s/%s.%s", dir, name, suffix);
-    snprintf(temporary, sizeof temporary, "%s/.%s.%s.tmp.%ld", dir, name, suffix, (long)getpid());
+    snprintf(hidden, sizeof hidden, "%s/.%s.%s", dir, name, suffix);
+    file_temporary_name(hidden, temporary, sizeof temporary);
     char *argv[] = {program, defaults, call, file, (char *)plots, temporary, kind, data, layout, NULL};
     int status = draw_run(argv, log, sizeof log);
     if (status != 0 || access(temporary, R_OK) < 0) {

@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -55,6 +57,18 @@ static int file_write_temporary(const char *temporary, const void *data, size_t 
     return reason;
 }
 
+void file_temporary_name(const char *target, char *out, size_t size)
+{
+    char host[65] = "";
+    struct timespec now;
+    gethostname(host, sizeof host - 1);
+    for (char *p = host; *p; p++)
+        if (!isalnum((unsigned char)*p) && *p != '-')
+            *p = '_'; /* only the pid stands behind a dot of ours */
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(out, size, "%s.tmp.%.32s.%09ld.%ld", target, host, now.tv_nsec, (long)getpid());
+}
+
 /* The rename itself is on disk only when the folder is. File systems that cannot sync folders say EINVAL. 0, or the
  * errno. */
 static int file_sync_folder(const char *path)
@@ -71,7 +85,7 @@ static int file_sync_folder(const char *path)
 
 int file_write_atomic(const char *path, const void *data, size_t size, error *e)
 {
-    char target[PATH_MAX], temporary[PATH_MAX + 32];
+    char target[PATH_MAX], temporary[PATH_MAX + FILE_TEMPORARY_ROOM];
     struct stat found;
     int exists = stat(path, &found) == 0;
     if (!exists && errno != ENOENT)
@@ -84,7 +98,7 @@ int file_write_atomic(const char *path, const void *data, size_t size, error *e)
         return file_error(e, path, ENAMETOOLONG);
     if (!exists || !realpath(path, target)) /* through symbolic links, so that they stay */
         strcpy(target, path);
-    snprintf(temporary, sizeof temporary, "%s.tmp.%ld", target, (long)getpid());
+    file_temporary_name(target, temporary, sizeof temporary);
 
     int reason = file_write_temporary(temporary, data, size);
     if (!reason && rename(temporary, target) < 0)

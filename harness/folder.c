@@ -150,10 +150,9 @@ void folder_remove_record(const folder *f, const char *key)
 
 int folder_has_room(const folder *f, const char *key, error *e)
 {
-    char path[PATH_MAX], suffix[48];
-    snprintf(suffix, sizeof suffix, ".json.tmp.%ld",
-             (long)getpid()); /* if we die here, it is swept up like any other */
-    folder_path(f, key, suffix, path);
+    char record[PATH_MAX], path[PATH_MAX + FILE_TEMPORARY_ROOM];
+    folder_record_path(f, key, record);
+    file_temporary_name(record, path, sizeof path); /* if we die here, it is swept up like any other */
     char *bytes = calloc(1, FOLDER_PROBE_BYTES);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), why = fd < 0 ? errno : 0;
     if (fd >= 0) {
@@ -265,16 +264,36 @@ json_t *folder_budget_json(const spec_tune *tune)
     return json_pack("{s:o, s:o}", "lr", rates, "seeds", seeds);
 }
 
+/* What is not meant now has its key too, unless the key waits for a rate that tuning has to choose. */
+static json_t *folder_run_json(const spec *s, const char (*keys)[CONFIG_KEY_SIZE], int run)
+{
+    const run_config *c = &s->runs[run];
+    char key[CONFIG_KEY_SIZE];
+    if (run >= s->count)
+        config_key(c, key);
+    json_t *its_key = run < s->count ? json_string(keys[run]) : s->tune.rates ? json_null() : json_string(key);
+    return json_pack("{s:o, s:s, s:s, s:i}", "key", its_key, "encoding", c->encoding, "task", c->task, "seed", c->seed);
+}
+
+/* The whole grid in its order, whichever part of it is meant now. */
 static json_t *folder_spec_json(const spec *s, const char (*keys)[CONFIG_KEY_SIZE])
 {
+    int all = s->count + s->rest;
+    int *run_at = calloc((size_t)all + 1, sizeof *run_at);
     json_t *runs = json_array();
-    for (int i = 0; i < s->count; i++)
-        json_array_append_new(runs, json_pack("{s:s, s:s, s:s, s:i}", "key", keys[i], "encoding", s->runs[i].encoding,
-                                              "task", s->runs[i].task, "seed", s->runs[i].seed));
+    for (int i = 0; run_at && i < all; i++)
+        run_at[s->place ? s->place[i] : i] = i;
+    for (int i = 0; run_at && i < all; i++)
+        json_array_append_new(runs, folder_run_json(s, keys, run_at[i]));
     json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:o}", "schema", "posbench-sweep/1", "name", s->name, "title",
                              s->title, "baseline", s->baseline, "runs", runs);
     if (json && s->tune.rates)
         json_object_set_new(json, "tune", folder_budget_json(&s->tune));
+    if (!run_at) {
+        json_decref(json);
+        return NULL;
+    }
+    free(run_at);
     return json;
 }
 

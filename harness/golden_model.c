@@ -206,28 +206,34 @@ static void golden_model_logits(golden_model *g, const char *key, double f32)
     golden_model_end(g, &c);
 }
 
-/* The attention weights of the first layer, all heads: they are not kept, so the layer attends once more. NULL when the
- * sequence is cut into several blocks of rows. */
+/* The attention weights of the first layer as they go by, [heads][len][len] with 0 where nothing is visible. */
+typedef struct golden_model_weights_seen {
+    real *all;
+    int len;
+} golden_model_weights_seen;
+
+static void golden_model_see(void *self, int layer, int sequence, int head, int row, const real *weights, int visible)
+{
+    golden_model_weights_seen *seen = self;
+    size_t at = ((size_t)head * (size_t)seen->len + (size_t)row) * (size_t)seen->len;
+    if (layer == 0 && sequence == 0)
+        memcpy(seen->all + at, weights, sizeof *weights * (size_t)visible);
+}
+
+/* NULL, with an error set: no memory. */
 static const real *golden_model_weights_of_first(golden_model *g, const batch *row)
 {
-    const layer_activations *a = &g->work.layer[0];
-    const attention_layer *l = &g->model.attention[0];
-    int width = g->model.shape.width, wide = l->rotated_dim != g->model.shape.head_dim;
-    attention_io io = {.sequences = 1,
-                       .start = row->start,
-                       .place = g->work.place,
-                       .q = wide ? a->q : a->qkv,
-                       .k = wide ? a->k : a->qkv + width,
-                       .token_stride_qk = wide ? g->model.shape.heads * l->rotated_dim : 3 * width,
-                       .v = a->qkv + 2 * width,
-                       .token_stride_v = 3 * width,
-                       .o = a->o,
-                       .gate = a->gate,
-                       .gate_at = (const size_t *const *)g->work.gate_at};
-    if (attention_block_rows(&g->model.shape, g->len) < g->len)
+    size_t count = (size_t)g->model.shape.heads * (size_t)g->len * (size_t)g->len;
+    golden_model_weights_seen seen = {ARENA_NEW(&g->memory, real, count), g->len};
+    attention_watch watch = {golden_model_see, &seen};
+    if (!seen.all) {
+        error_set(g->e, ERROR_ENVIRONMENT, "out of memory");
         return NULL;
-    attention_forward(l, &g->model.shape, &g->work.scratch, &io);
-    return g->work.scratch.s;
+    }
+    g->work.watch = &watch;
+    model_forward(&g->model, &g->work, row);
+    g->work.watch = NULL;
+    return seen.all;
 }
 
 /* Row 0 of the batch on its way: "embed", "probs_layer0", "after_attn<l>", "after_mlp<l>". */

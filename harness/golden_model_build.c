@@ -162,6 +162,7 @@ static int golden_model_weights(golden_model *g, char *reason, size_t size)
         }
         golden_model_fill(g, p, ours);
     }
+    model_changed(&g->model);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "build_info.h"
 #include "gemm.h"
+#include "level.h"
 #include "record.h"
 
 /* The name that Linux gives the first processor, or the machine's architecture where it gives none. */
@@ -35,6 +36,7 @@ void host_facts_read(host_facts *h)
     h->compiler = POSBENCH_COMPILER;
     h->flags = POSBENCH_FLAGS;
     h->kernel = gemm_kernel();
+    h->level = level_name(level_of_cpu());
     host_cpu(h->cpu, sizeof h->cpu);
     if (gethostname(h->host, sizeof h->host - 1) < 0)
         snprintf(h->host, sizeof h->host, "unknown");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "layers.h"
+#include "product.h"
 #include "rng.h"
 
 /* ------------------------------------------------------------------------------------------------ the table */
@@ -123,6 +124,7 @@ static void model_describe_layer(model *m, attention_layer *at)
         if ((d->bias && !(stack_member_claims(&stack->member[i]) & PE_SHIFT_INVARIANT)) || d->reads_bias)
             at->bias_by_distance = 0;
     }
+    at->together = at->has_score || at->has_value;
     double last = stack_last_position(stack, &m->shape);
     m->last_position = last < m->last_position ? last : m->last_position;
 }
@@ -197,8 +199,9 @@ int model_create(model *m, arena *a, const run_config *c, const layered_stack *s
     m->head_b = model_add(m, "head.b", 1, vocab, 0, 0, 0);
 
     m->value = ARENA_NEW(a, real, m->length);
+    m->turned = ARENA_NEW(a, real, m->length);
     m->grad = training ? ARENA_NEW(a, real, m->length) : NULL;
-    if (!m->value || (training && !m->grad))
+    if (!m->value || !m->turned || (training && !m->grad))
         return error_set(e, ERROR_ENVIRONMENT, "no memory for %zu parameters", m->length);
     model_resolve(m, &m->embed);
     for (int l = 0; l < c->model.layers; l++)
@@ -237,6 +240,15 @@ int model_view(model *view, arena *a, const model *m, const layered_stack *stack
     return 0;
 }
 
+void model_changed(model *m)
+{
+    for (int i = 0; i < m->params_count; i++) {
+        const model_param *p = &m->params[i];
+        if (p->matrix || (m->tied_head && p->offset == m->token))
+            product_transpose(m->value + p->offset, p->rows, p->cols, m->turned + p->offset);
+    }
+}
+
 void model_init(model *m, uint64_t seed)
 {
     for (int i = 0; i < m->params_count; i++) {
@@ -255,6 +267,7 @@ void model_init(model *m, uint64_t seed)
             p->owner->encoding->init(&c, p->owner_index, value);
         }
     }
+    model_changed(m);
 }
 
 const model_param *model_find(const model *m, const char *name)

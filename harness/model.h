@@ -47,6 +47,7 @@ typedef struct model {
     model_param *params;
     size_t length;            /* reals in the flat block */
     real *value, *grad;       /* [length]; grad NULL in a model that only evaluates */
+    real *turned;             /* [length]; the matrices of linear maps transposed, [in][out], at the same offsets */
     size_t token, norm_f_w, norm_f_b, head_w, head_b;
     model_layer *layer;       /* [layers] */
     attention_layer *attention; /* [layers] */
@@ -62,6 +63,10 @@ int model_create(model *m, arena *a, const run_config *c, const layered_stack *s
 /* Start values. Each parameter has a stream of its own, named by (seed, its name): models that share a parameter start with
  * the same values of it, whatever else they have. */
 void model_init(model *m, uint64_t seed);
+
+/* To be called after values were changed, before the next forward pass: turns the matrices anew. model_init and adamw_update
+ * call it. */
+void model_changed(model *m);
 
 /* The same network and the same values under stacks that differ from the model's in options only, for evaluation. The view
  * owns nothing; m and stacks must outlive it. -1: no memory. */
@@ -107,6 +112,7 @@ typedef struct workspace {
     placements placements;
     const placement **place;  /* [layers][max_sequences] */
     attention_scratch scratch;
+    const attention_watch *watch; /* borrowed; NULL: nobody looks at attention weights */
     layer_activations *layer; /* [layers]; all the same buffers when not training */
     size_t *gate_at[STACK_MEMBERS_MAX]; /* [max_sequences] */
     real *h;                  /* [tokens][width] residual stream after the last layer */

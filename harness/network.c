@@ -172,7 +172,7 @@ static attention_io network_io(const model *m, workspace *w, const batch *b, con
                            .q = wide ? a->q : a->qkv, .k = wide ? a->k : a->qkv + width,
                            .token_stride_qk = wide ? m->shape.heads * at->rotated_dim : 3 * width,
                            .v = a->qkv + 2 * width, .token_stride_v = 3 * width, .o = a->o, .gate = a->gate,
-                           .gate_at = (const size_t *const *)w->gate_at };
+                           .gate_at = (const size_t *const *)w->gate_at, .watch = w->watch };
 }
 
 static void network_layer(const model *m, workspace *w, const batch *b, int l, real *out)
@@ -180,12 +180,12 @@ static void network_layer(const model *m, workspace *w, const batch *b, int l, r
     layer_activations *a = &w->layer[l];
     const attention_layer *at = &m->attention[l];
     const model_layer *p = &m->layer[l];
-    const real *v = m->value;
+    const real *v = m->value, *turned = m->turned;
     int width = m->shape.width, tokens = b->start[b->sequences];
 
     norm(m->norm_kind, a->in, v + p->norm1_w, v + p->norm1_b, a->norm1, a->stats1, tokens, width);
     network_gates(m, w, b, at, a);
-    linear(a->norm1, v + p->qkv_w, v + p->qkv_b, a->qkv, tokens, width, 3 * width, 0);
+    linear(a->norm1, turned + p->qkv_w, v + p->qkv_b, NULL, a->qkv, tokens, width, 3 * width);
     attention_io io = network_io(m, w, b, at, a);
     if (at->rotated_dim != m->shape.head_dim) {
         network_spread(m, at, a->qkv, a->q, 0, tokens, 0);
@@ -193,14 +193,12 @@ static void network_layer(const model *m, workspace *w, const batch *b, int l, r
     }
     attention_rotate(at, &m->shape, &io);
     attention_forward(at, &m->shape, &w->scratch, &io);
-    memcpy(a->mid, a->in, sizeof(real) * (size_t)tokens * width);
-    linear(a->o, v + p->proj_w, v + p->proj_b, a->mid, tokens, width, width, 1);
+    linear(a->o, turned + p->proj_w, v + p->proj_b, a->in, a->mid, tokens, width, width);
 
     norm(m->norm_kind, a->mid, v + p->norm2_w, v + p->norm2_b, a->norm2, a->stats2, tokens, width);
-    linear(a->norm2, v + p->fc1_w, v + p->fc1_b, a->fc1, tokens, width, m->hidden, 0);
+    linear(a->norm2, turned + p->fc1_w, v + p->fc1_b, NULL, a->fc1, tokens, width, m->hidden);
     vmath_gelu(a->fc1, a->act, (size_t)tokens * m->hidden, m->gelu_exact);
-    memcpy(out, a->mid, sizeof(real) * (size_t)tokens * width);
-    linear(a->act, v + p->fc2_w, v + p->fc2_b, out, tokens, m->hidden, width, 1);
+    linear(a->act, turned + p->fc2_w, v + p->fc2_b, a->mid, out, tokens, m->hidden, width);
 }
 
 static real *network_norm_b_grad(const model *m, size_t at)
@@ -218,13 +216,13 @@ static void network_layer_bwd(const model *m, workspace *w, const batch *b, int 
     real *g = m->grad;
     int width = m->shape.width, tokens = b->start[b->sequences];
 
-    linear_bwd(a->act, v + p->fc2_w, dh, w->dhidden, g + p->fc2_w, g + p->fc2_b, tokens, m->hidden, width, 0);
+    linear_bwd(a->act, v + p->fc2_w, dh, w->dhidden, g + p->fc2_w, g + p->fc2_b, tokens, m->hidden, width);
     vmath_gelu_bwd(a->fc1, w->dhidden, w->dhidden, (size_t)tokens * m->hidden, m->gelu_exact);
-    linear_bwd(a->norm2, v + p->fc1_w, w->dhidden, w->dwork, g + p->fc1_w, g + p->fc1_b, tokens, width, m->hidden, 0);
+    linear_bwd(a->norm2, v + p->fc1_w, w->dhidden, w->dwork, g + p->fc1_w, g + p->fc1_b, tokens, width, m->hidden);
     norm_bwd(m->norm_kind, a->mid, v + p->norm2_w, a->stats2, w->dwork, dh, g + p->norm2_w,
              network_norm_b_grad(m, p->norm2_b), tokens, width);
 
-    linear_bwd(a->o, v + p->proj_w, dh, w->dwork, g + p->proj_w, g + p->proj_b, tokens, width, width, 0);
+    linear_bwd(a->o, v + p->proj_w, dh, w->dwork, g + p->proj_w, g + p->proj_b, tokens, width, width);
     int wide = at->rotated_dim != m->shape.head_dim;
     attention_io io = network_io(m, w, b, at, a);
     memset(w->dqkv, 0, sizeof(real) * (size_t)tokens * 3 * width);
@@ -248,7 +246,7 @@ static void network_layer_bwd(const model *m, workspace *w, const batch *b, int 
         network_spread(m, at, w->dqkv, w->dq, 0, tokens, 1);
         network_spread(m, at, w->dqkv, w->dk, 1, tokens, 1);
     }
-    linear_bwd(a->norm1, v + p->qkv_w, w->dqkv, w->dwork, g + p->qkv_w, g + p->qkv_b, tokens, width, 3 * width, 0);
+    linear_bwd(a->norm1, v + p->qkv_w, w->dqkv, w->dwork, g + p->qkv_w, g + p->qkv_b, tokens, width, 3 * width);
     network_gates_bwd(m, w, b, at, a, w->dwork);
     norm_bwd(m->norm_kind, a->in, v + p->norm1_w, a->stats1, w->dwork, dh, g + p->norm1_w,
              network_norm_b_grad(m, p->norm1_b), tokens, width);
@@ -274,7 +272,7 @@ static void network_head(const model *m, workspace *w, int first, int rows)
         memcpy(w->head_in + (size_t)i * width, w->h + (size_t)w->scored[first + i] * width,
                sizeof(real) * (size_t)width);
     norm(m->norm_kind, w->head_in, v + m->norm_f_w, v + m->norm_f_b, w->head_norm, w->head_stats, rows, width);
-    linear(w->head_norm, v + m->head_w, v + m->head_b, w->logits, rows, width, m->vocab, 0);
+    linear(w->head_norm, m->turned + m->head_w, v + m->head_b, NULL, w->logits, rows, width, m->vocab);
 }
 
 double model_loss(const model *m, workspace *w, const batch *b, double factor, double *loss, int *guess)
@@ -308,7 +306,7 @@ void model_backward(const model *m, workspace *w, const batch *b)
     real *g = m->grad;
     memset(w->dh, 0, sizeof(real) * (size_t)tokens * width);
     real *dnorm = w->dwork, *din = w->dhidden; /* rows <= tokens and hidden >= width: both fit */
-    linear_bwd(w->head_norm, v + m->head_w, w->logits, dnorm, g + m->head_w, g + m->head_b, rows, width, m->vocab, 0);
+    linear_bwd(w->head_norm, v + m->head_w, w->logits, dnorm, g + m->head_w, g + m->head_b, rows, width, m->vocab);
     memset(din, 0, sizeof(real) * (size_t)rows * width);
     norm_bwd(m->norm_kind, w->head_in, v + m->norm_f_w, w->head_stats, dnorm, din, g + m->norm_f_w,
              network_norm_b_grad(m, m->norm_f_b), rows, width);

@@ -7,7 +7,7 @@
 
 #include "gemm.h"
 #include "profile_network.h"
-#include "vmath.h"
+#include "subnormals.h"
 
 enum { PROFILE_ROWS_OF_A_STACK = 128 };
 
@@ -85,7 +85,7 @@ void profile_network_begin(void)
 {
     gemm_use_one_thread();
     profile_use_one_thread();
-    vmath_flush_subnormals();
+    subnormals_flush();
 }
 
 /* ------------------------------------------------------------------------------------------------ a stack */

@@ -146,9 +146,10 @@ static json_t *record_cost(const run_result *r)
 
 static json_t *record_host(const host_facts *h)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "version", record_string(h->version), "compiler",
-                     record_string(h->compiler), "flags", record_string(h->flags), "kernel", record_string(h->kernel),
-                     "cpu", record_string(h->cpu), "host", record_string(h->host), "cores", h->cores);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "version", record_string(h->version), "compiler",
+                     record_string(h->compiler), "flags", record_string(h->flags), "level", record_string(h->level),
+                     "kernel", record_string(h->kernel), "cpu", record_string(h->cpu), "host", record_string(h->host),
+                     "cores", h->cores);
 }
 
 json_t *record_json(const run_config *c, const run_result *r, const host_facts *h)

@@ -13,6 +13,7 @@ typedef struct host_facts {
     const char *version;    /* posbench's own */
     const char *compiler, *flags;
     const char *kernel;     /* GEMM back end and its kernel level */
+    const char *level;      /* of instructions, with which encodings and kernels run: level_name */
     char cpu[128];
     char host[128];
     int cores;
@@ -34,7 +35,7 @@ void host_facts_read(host_facts *h);
  *                   "flag": string or null}, ...]
  *   "per_position": [{"min_len", "max_len", "ratio", "mode", "loss": [number, ...], "n": [int, ...]}, ...]
  *   "cost": {"train_seconds", "evaluate_seconds", "cpu_seconds", "peak_bytes": int}
- *   "host": {"version", "compiler", "flags", "kernel", "cpu", "host", "cores": int}
+ *   "host": {"version", "compiler", "flags", "level", "kernel", "cpu", "host", "cores": int}
  *
  * "cost" and "host" alone differ between two runs of the same command on one machine. The caller owns the value. */
 json_t *record_json(const run_config *c, const run_result *r, const host_facts *h);
@@ -47,8 +48,14 @@ char *record_text(const json_t *value, size_t *size);
  * file is intact, the temporary one is gone, and e names the path and the system's reason. */
 int record_write(const char *path, const json_t *record, error *e);
 
-/* What record_write uses; for CSV files and reports too. The temporary file is "<path>.tmp.<pid>". A symbolic link is
- * written through, not replaced; what is no regular file (a terminal, a pipe, /dev/full) is written to directly. */
+/* A name beside `target` that no other writer has: "<target>.tmp.<host>.<number>.<pid>". Machines that share a folder number
+ * their processes alike, so the host stands there too, and hosts of one name (containers) are told apart by a number from the
+ * clock. The pid stands last: by it folder_clean knows what a dead writer has left. size: PATH_MAX + FILE_TEMPORARY_ROOM. */
+enum { FILE_TEMPORARY_ROOM = 80 };
+void file_temporary_name(const char *target, char *out, size_t size);
+
+/* What record_write uses; for CSV files and reports too, by a file of file_temporary_name. A symbolic link is written
+ * through, not replaced; what is no regular file (a terminal, a pipe, /dev/full) is written to directly. */
 int file_write_atomic(const char *path, const void *data, size_t size, error *e);
 
 /* Reads and validates one record: complete JSON, this schema, every section with its type, key = hash of canonical.

@@ -1,4 +1,4 @@
-/* report_curves.c - figures of many values: loss by position in long texts, and training loss by step. Neighbouring
+/* report_curves.c - figures of many values: loss by position in texts, and training loss by step. Neighbouring
  * values are averaged until a curve has at most CURVE_BINS, and runs that differ in the seed alone are averaged into
  * one curve. */
 #include "report_figures.h"
@@ -80,28 +80,42 @@ static double curve_number(const json_t *value)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static int curve_has_numbers(const json_t *loss)
+/* The rows of one mode in a record's "per_position". */
+static const char *positions_mode(const json_t *row)
 {
-    for (size_t t = 0; t < json_array_size(loss); t++)
-        if (json_is_number(json_array_get(loss, t)))
-            return 1;
-    return 0;
+    const char *mode = json_string_value(json_object_get(row, "mode"));
+    return mode ? mode : "";
 }
 
-/* The losses of the longest sequences of this mode that have any; NULL: none. */
-static const json_t *positions_longest(const run_record *run, const char *mode)
+/* A position is shown where at least an eighth as many tokens were scored as at the best one of its row: of a sliding window
+ * that is where nearly all tokens are scored, not the single tokens of the text's first window. */
+static json_int_t positions_least(const json_t *n)
 {
-    const json_t *row, *longest = NULL;
-    size_t at;
+    json_int_t most = 0;
+    for (size_t t = 0; t < json_array_size(n); t++)
+        most = json_integer_value(json_array_get(n, t)) > most ? json_integer_value(json_array_get(n, t)) : most;
+    return (most + 7) / 8;
+}
+
+/* One past the last position of this mode that has a loss; 0: none. */
+static double positions_end(const run_record *run, const char *mode)
+{
+    const json_t *row;
+    size_t at, end = 0;
     json_array_foreach(json_object_get(run->record, "per_position"), at, row)
     {
-        const char *its = json_string_value(json_object_get(row, "mode"));
         const json_t *loss = json_object_get(row, "loss");
-        if (its && strcmp(its, mode) == 0 && curve_has_numbers(loss) &&
-            json_array_size(loss) > json_array_size(longest))
-            longest = loss;
+        for (size_t t = end; strcmp(positions_mode(row), mode) == 0 && t < json_array_size(loss); t++)
+            end = json_is_number(json_array_get(loss, t)) ? t + 1 : end;
     }
-    return longest;
+    return (double)end;
+}
+
+/* Rows that add to one curve: where windows slide, those of all lengths, each with its last positions; else the longest. */
+static int positions_is_shown(const json_t *row, const char *mode, double end)
+{
+    return strcmp(positions_mode(row), mode) == 0 &&
+           (strcmp(mode, "sliding") == 0 || (double)json_array_size(json_object_get(row, "loss")) >= end);
 }
 
 static int positions_add_method(const report_view *v, const run_record *first, const char *mode, double most,
@@ -110,11 +124,19 @@ static int positions_add_method(const report_view *v, const run_record *first, c
     curve_sum c = {0};
     for (int i = 0; i < v->runs.count; i++) {
         const run_record *run = &v->runs.run[i];
+        const json_t *row;
+        size_t at;
         if (!run->ok || !curve_same_task(first, run) || !curve_is_of(v, run, method))
             continue;
-        const json_t *loss = positions_longest(run, mode);
-        for (size_t t = 0; t < json_array_size(loss); t++)
-            curve_add(&c, (double)t, most, curve_number(json_array_get(loss, t)));
+        double end = positions_end(run, mode);
+        json_array_foreach(json_object_get(run->record, "per_position"), at, row)
+        {
+            const json_t *loss = json_object_get(row, "loss"), *n = json_object_get(row, "n");
+            json_int_t least = positions_least(n);
+            for (size_t t = 0; positions_is_shown(row, mode, end) && t < json_array_size(loss); t++)
+                if (json_integer_value(json_array_get(n, t)) >= least)
+                    curve_add(&c, (double)t, most, curve_number(json_array_get(loss, t)));
+        }
     }
     return curve_finish(&c, most, &v->method[method], out);
 }
@@ -124,7 +146,7 @@ static int positions_panel(const report_view *v, const run_record *first, const 
     double most = 0;
     for (int i = 0; i < v->runs.count; i++)
         if (v->runs.run[i].ok && curve_same_task(first, &v->runs.run[i]))
-            most = fmax(most, (double)json_array_size(positions_longest(&v->runs.run[i], mode)));
+            most = fmax(most, positions_end(&v->runs.run[i], mode));
     if (most == 0)
         return 0;
     figure_panel *p = &f->panel[f->panels++];
@@ -155,6 +177,8 @@ int report_positions_write(const report_view *v, const char *dir, report_figures
         for (int mode = 0; status == 0 && mode < POSITIONS_MODES; mode++)
             status = positions_panel(v, &v->runs.run[task[t]], positions_modes[mode], &f);
     free(task);
+    if (status == 0)
+        report_share_scale(&f);
     if (status == 0 && f.panels > 0)
         return report_panels_write(&f, REPORT_POSITIONS, "curves.gp", dir, out, e);
     figure_free(&f);

@@ -30,6 +30,12 @@ static void document_title(const report_view *v, document *d)
     buffer_free(&above);
 }
 
+/* Whether a panel shows another score of the same task. */
+static int document_is_detail(const view_panel *other, const view_panel *p)
+{
+    return !other->primary && other->train_len == p->train_len && strcmp(other->task, p->task) == 0;
+}
+
 /* The other scores of the same task, with their spread: for those who look closer. */
 static void document_task(const report_view *v, int panel, document *d)
 {
@@ -37,10 +43,14 @@ static void document_task(const report_view *v, int panel, document *d)
     report_panel_table(v, p, d);
     report_fitted_table(v, p, d);
     report_comparison_table(v, p, d);
+    for (int i = panel + 1; i < v->panels && document_is_detail(&v->panel[i], p); i++)
+        if (v->panel[i].decoded)
+            report_decoded_table(v, &v->panel[i], d);
     doc_add(d, DOC_FOLD, "Every seed, and other scores of this task", NULL);
     report_seed_table(v, p, d);
-    for (int i = panel + 1; i < v->panels && !v->panel[i].primary && strcmp(v->panel[i].task, p->task) == 0; i++)
-        report_panel_table(v, &v->panel[i], d);
+    for (int i = panel + 1; i < v->panels && document_is_detail(&v->panel[i], p); i++)
+        if (!v->panel[i].decoded)
+            report_panel_table(v, &v->panel[i], d);
     doc_add(d, DOC_FOLD_END, NULL, NULL);
 }
 
@@ -61,8 +71,8 @@ static void document_training(const report_view *v, const report_figures *f, doc
                     d);
     report_cost_table(v, d);
     document_figure(f, REPORT_COST,
-                    "Score past the training length over the time that a run trains, means over seeds, on the machines that "
-                    "made the records: time compares runs of one machine.",
+                    "Score past the training length over the processor time of a run, training and tests, means over "
+                    "seeds, on the machines that made the records: time compares runs of one machine.",
                     d);
     report_tune_table(v, d);
 }
@@ -102,9 +112,12 @@ void report_document(const report_view *v, const report_figures *f, const report
     if (f->first[REPORT_POSITIONS] >= 0) {
         doc_add(d, DOC_SECTION, "Loss by position", NULL);
         document_figure(f, REPORT_POSITIONS,
-                        "Loss at each position of the longest test sequences, averaged over neighbouring "
-                        "positions and seeds. The shaded strip ends at the longest training sequence.",
+                        "Loss at each position, averaged over neighbouring positions and seeds: of the longest windows where "
+                        "they do not overlap or are drawn; where they slide, of the positions that most tokens were scored "
+                        "at, the last of the windows of each tested length. The shaded strip ends at the longest training "
+                        "sequence.",
                         d);
+        report_window_tables(v, d);
     }
     document_training(v, f, d);
     report_notes(v, f, d);

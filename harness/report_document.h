@@ -12,6 +12,10 @@ void report_document(const report_view *v, const report_figures *f, const report
 /* Tables (report_tables.c). */
 void report_overview_table(const report_view *v, document *d);
 void report_panel_table(const report_view *v, const view_panel *p, document *d);
+/* What longer windows gain in both modes, a table for each text that was scored in both (report_windows.c). */
+void report_window_tables(const report_view *v, document *d);
+/* report_panel_table of a decoded panel, with a sentence on how it differs from teacher forcing (report_decoded.c). */
+void report_decoded_table(const report_view *v, const view_panel *p, document *d);
 void report_fitted_table(const report_view *v, const view_panel *p, document *d); /* nothing where every run fitted */
 void report_seed_table(const report_view *v, const view_panel *p, document *d);
 void report_cost_table(const report_view *v, document *d);

@@ -102,5 +102,6 @@ int report_extrapolation_write(const report_view *v, const char *dir, report_fig
         figure_free(&f);
         return 0;
     }
+    report_share_scale(&f);
     return report_panels_write(&f, REPORT_EXTRAPOLATION, "curves.gp", dir, out, e);
 }

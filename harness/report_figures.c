@@ -27,6 +27,20 @@ static void report_shape(figure *f)
     f->panel_height = f->panels == 1 ? 400 : 310;
 }
 
+void report_share_scale(figure *f)
+{
+    int end;
+    for (int first = 0; first < f->panels; first = end) {
+        double low = f->panel[first].y_low, high = f->panel[first].y_high;
+        for (end = first + 1; end < f->panels && strcmp(f->panel[end].title, f->panel[first].title) == 0; end++) {
+            low = fmin(low, f->panel[end].y_low);
+            high = fmax(high, f->panel[end].y_high);
+        }
+        for (int i = first; i < end && end - first > 1; i++)
+            figure_fit(&f->panel[i], low, high);
+    }
+}
+
 int report_panels_write(figure *f, report_figure_kind kind, const char *script, const char *dir, report_figures *out,
                         error *e)
 {

@@ -27,11 +27,16 @@ static void findings_score(const view_panel *p, const summary_row *row, buffer *
 
 static void findings_none(const report_view *v, const view_panel *p, buffer *b)
 {
-    int values = 0, seeds = 0;
+    int values = 0, seeds = 0, best = -1;
     for (int m = 0; m < v->methods; m++) {
         const summary_row *row = view_row(p, m, p->headline);
-        values += row && row->seeds > 0;
-        seeds = row && row->seeds > seeds ? row->seeds : seeds;
+        if (!row || row->seeds == 0)
+            continue;
+        values++;
+        seeds = row->seeds > seeds ? row->seeds : seeds;
+        double lead = best < 0 ? 1 : row->mean - view_row(p, best, p->headline)->mean;
+        if (best < 0 || (p->metric->higher_is_better ? lead > 0 : lead < 0))
+            best = m;
     }
     if (values == 0)
         buffer_add(b, "no encoding has a value there.");
@@ -39,7 +44,11 @@ static void findings_none(const report_view *v, const view_panel *p, buffer *b)
         buffer_add(b, "only one encoding has a value there.");
     else if (seeds < 2)
         buffer_add(b, "one seed each, so the data cannot say which is best.");
-    else
+    else if (view_row(p, best, p->headline)->seeds < 2) {
+        buffer_add(b, "the best mean, of ");
+        doc_name(b, v->method[best].label);
+        buffer_add(b, ", is that of one run, so the data cannot say which is best.");
+    } else
         buffer_add(b, "no encoding scores above chance.");
 }
 

@@ -154,6 +154,11 @@ static void methods_lengths(const report_view *v, document *d)
         methods_add(v, "Tests are at lengths in ", "eval.bins", "", &b);
     methods_add(v, ", with ", "eval.items", " sequences each in answer tasks", &b);
     methods_add(v, " and up to ", "eval.tokens", " scored tokens each in texts.", &b);
+    if (methods_all(v, "eval.decode", "false"))
+        buffer_add(&b, " Answers are teacher-forced.");
+    else
+        buffer_format(&b, " Answers are teacher-forced, and%s also decoded greedily.",
+                      methods_if(v, "eval.decode", "true", "", "", " in some runs"));
     buffer_free(&minimum);
     methods_end(d, &b);
 }

@@ -329,9 +329,10 @@ void report_provenance(const report_view *v, document *d)
 {
     static const struct {
         const char *path, *title;
-    } facts[] = {{"host.version", "posbench"}, {"host.compiler", "Compiler"},
-                 {"host.flags", "Flags"},      {"host.kernel", "Matrix products"},
-                 {"host.cpu", "Processor"},    {"data.corpus_sha256", "SHA-256 of the corpus"}};
+    } facts[] = {{"host.version", "posbench"},        {"host.compiler", "Compiler"},
+                 {"host.flags", "Flags"},             {"host.level", "Instructions"},
+                 {"host.kernel", "Matrix products"},  {"host.cpu", "Processor"},
+                 {"data.corpus_sha256", "SHA-256 of the corpus"}};
     doc_add(d, DOC_SECTION, "Data and origin", NULL);
     doc_add(d, DOC_PARAGRAPH,
             DOC_LINK

@@ -1,19 +1,19 @@
-/* report_quality.c - what a score costs: one point for each encoding, its score past the training length over the time
- * that a run of it trains. */
+/* report_quality.c - what a score costs: one point for each encoding, its score past the training length over the processor
+ * time of a run. Seconds on the clock would also measure what else the machine did. */
 #include "report_methods.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Mean training time of the runs behind a row, s; NAN without any. */
+/* Mean processor time of the runs behind a row, training and tests, s; NAN without any. */
 static double quality_seconds(const report_view *v, const view_panel *p, int method)
 {
     double sum = 0;
     int n = 0;
     for (int i = 0; i < v->runs.count; i++) {
         const run_record *run = &v->runs.run[i];
-        double seconds = results_number(run, "cost.train_seconds");
+        double seconds = results_number(run, "cost.cpu_seconds");
         if (!run->ok || isnan(seconds) || strcmp(run->config.task, p->task) != 0 ||
             run->config.train.len != p->train_len || strcmp(run->label, v->method[method].label) != 0)
             continue;
@@ -47,7 +47,7 @@ static int quality_panel(const report_view *v, const view_panel *p, figure_panel
         buffer_format(&subtitle, ", %s", p->mode);
     *out = (figure_panel){.title = report_panel_title(v, p),
                           .subtitle = buffer_take(&subtitle),
-                          .x_title = "training time of a run, s",
+                          .x_title = "processor time of a run, s",
                           .x_from_zero = 1,
                           .train_x = NAN};
     for (int m = 0; m < v->methods; m++)
@@ -81,6 +81,8 @@ int report_quality_write(const report_view *v, const char *dir, report_figures *
             if (status == 0)
                 quality_drop_panel(&f);
         }
+    if (status == 0)
+        report_share_scale(&f);
     if (status == 0 && f.panels > 0)
         return report_panels_write(&f, REPORT_COST, "curves.gp", dir, out, e);
     figure_free(&f);

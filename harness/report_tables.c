@@ -138,7 +138,9 @@ static void table_panel_caption(const report_view *v, const view_panel *p, buffe
     free(title);
     buffer_format(caption, ", %s (%s", p->metric->title, p->metric->unit);
     buffer_format(caption, ", %s is better", p->metric->higher_is_better ? "higher" : "lower");
-    if (strcmp(p->mode, "teacher_forced") != 0)
+    if (p->decoded)
+        buffer_add(caption, ", free-running: answers written token by token");
+    else if (strcmp(p->mode, "teacher_forced") != 0)
         buffer_format(caption, ", %s", p->mode);
     buffer_format(caption, "), trained at lengths up to %d.", p->train_len);
 }
@@ -306,13 +308,15 @@ void report_cost_table(const report_view *v, document *d)
     table_column(d, "encoding", NULL)->flags = DOC_LEFT;
     table_column(d, "parameters", "all");
     table_column(d, "parameters", "of the encoding");
-    table_column(d, "training", "s");
-    table_column(d, "evaluation", "s");
+    table_column(d, "processor", "s");
+    table_column(d, "training", "s by the clock");
+    table_column(d, "tests", "s by the clock");
     table_column(d, "memory", "MiB at most");
     for (int m = 0; m < v->methods; m++) {
         report_method_cell(v, m, d);
         table_mean_cell(v, m, "parameters.total", 1, 0, d);
         table_mean_cell(v, m, "parameters.encoding", 1, 0, d);
+        table_mean_cell(v, m, "cost.cpu_seconds", 1, 1, d);
         table_mean_cell(v, m, "cost.train_seconds", 1, 1, d);
         table_mean_cell(v, m, "cost.evaluate_seconds", 1, 1, d);
         table_mean_cell(v, m, "cost.peak_bytes", 1 / 1048576.0, 0, d);

@@ -7,7 +7,8 @@ static const struct {
     {"Exact match",
      " is the share of test sequences whose answer is right in every token; token accuracy counts tokens. "
      "Both are teacher-forced: each token is predicted from the right ones before it. For exact match under a "
-     "causal mask this is the same event as writing the whole answer greedily."},
+     "causal mask this is the same event as writing the whole answer greedily. Free-running scores (eval.decode) are of "
+     "answers written greedily, token by token, as many tokens as the right answer has."},
     {"Loss",
      " is in nats per token, over all scored tokens at once. Non-overlapping windows give early tokens of each window "
      "little context; sliding windows give every token a full one. A gain that only windows show is the end of that "

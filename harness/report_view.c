@@ -152,6 +152,7 @@ static int view_build_panel(report_view *v, const summary_row *rows, int count)
                       .mode = rows[0].mode,
                       .metric = metric_find(rows[0].metric),
                       .train_len = rows[0].train_len,
+                      .decoded = strcmp(rows[0].mode, "free_running") == 0,
                       .length = calloc((size_t)count, sizeof *p->length),
                       .row = calloc((size_t)count * (size_t)v->methods, sizeof *p->row),
                       .curve = calloc((size_t)v->methods, sizeof *p->curve)};
@@ -191,6 +192,8 @@ static int view_compare_panels(const void *a, const void *b)
         order = x->train_len - y->train_len;
     if (!order)
         order = view_score_place(x->metric) - view_score_place(y->metric);
+    if (!order)
+        order = x->decoded - y->decoded;
     return order ? order : strcmp(x->mode, y->mode);
 }
 
@@ -212,7 +215,7 @@ static int view_find_panels(report_view *v)
     for (int i = 0; i < v->panels; i++) {
         view_panel *p = &v->panel[i], *before = p - 1;
         int same_task = i > 0 && strcmp(p->task, before->task) == 0 && p->train_len == before->train_len;
-        p->primary = !same_task || (before->primary && before->metric == p->metric);
+        p->primary = !same_task || (before->primary && before->metric == p->metric && !p->decoded);
     }
     return 0;
 }

@@ -37,6 +37,7 @@ typedef struct view_panel {
     int home;                      /* the longest length within the training lengths; -1: none was tested */
     int headline;                  /* the first length of at least twice the training length, else the last */
     int primary;                   /* the task's first score (metric_score); its other scores are details */
+    int decoded;                   /* 1: answers written token by token (eval.decode), a detail beside the same score */
 } view_panel;
 
 typedef enum view_mark { VIEW_PLAIN, VIEW_BEST, VIEW_TIED } view_mark;

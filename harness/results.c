@@ -66,7 +66,7 @@ static int results_read(const char *path, run_record *out, error *e)
     return 0;
 }
 
-/* Records only: what is being written has another ending, "<key>.json.tmp.<pid>". */
+/* Records only: what is being written has another ending, "<key>.json.tmp. ...". */
 static int results_is_record(const struct dirent *entry)
 {
     size_t length = strlen(entry->d_name);

@@ -9,7 +9,7 @@
 #include "regime.h"
 #include "stopwatch.h"
 #include "train.h"
-#include "vmath.h"
+#include "subnormals.h"
 #include "weights.h"
 
 const char *run_status_name(run_status s)
@@ -110,7 +110,7 @@ int run_execute_and_save(const run_config *c, const registry *r, const run_watch
 {
     *out = (run_result){ 0 };
     gemm_use_one_thread();
-    vmath_flush_subnormals();
+    subnormals_flush();
     run_session s = { .memory = { NULL, 0 } };
     int failed = session_open(&s, c, r, e);
     if (!failed) {

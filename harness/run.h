@@ -15,14 +15,15 @@ const char *run_status_name(run_status s);
 typedef struct run_value {
     length_bin bin;
     const char *metric;     /* exact_match | token_accuracy | loss (nats a token) | chance_exact | chance_token | overlap */
-    const char *mode;       /* teacher_forced | windows | sliding | masked */
+    const char *mode;       /* teacher_forced | free_running | windows | sliding | masked */
     double value;           /* NAN: no value */
     long n;                 /* what was averaged: sequences, or tokens for loss and token_accuracy */
     const char *status;     /* ok | undefined | not_run */
     char flag[64];          /* empty; untrained; the name of the map that gives the point its meaning */
 } run_value;
 
-/* Loss at each position of the longest sequences of a bin (language tasks), or of the answer (answer tasks). */
+/* Loss at each position of the windows of a bin (language tasks; sliding windows after the first score their last `stride`
+ * positions only), or of the answer (answer tasks). */
 typedef struct run_positions {
     length_bin bin;
     const char *mode;

@@ -331,8 +331,8 @@ int spec_load(const char *path, const registry *r, const char *only, spec *out, 
     if (result == 0 && faults->count)
         result = yaml_faults_report(faults, e);
     if (result == 0 && only) {
-        out->count = spec_filter(r, only, out->tune.rates > 0, out->runs, out->count, e);
-        result = out->count < 0 ? error_prefix(e, "--only %.256s", only) : 0;
+        result = spec_filter(r, only, out, e);
+        result = result < 0 ? error_prefix(e, "--only %.256s", only) : 0;
     }
     spec_draft_free(&s->draft);
     yaml_free(&document);
@@ -346,6 +346,7 @@ int spec_load(const char *path, const registry *r, const char *only, spec *out, 
 void spec_free(spec *s)
 {
     free(s->runs);
+    free(s->place);
     free(s->left_out);
     *s = (spec){0};
 }

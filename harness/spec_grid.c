@@ -274,10 +274,38 @@ static int only_take(const registry *r, const char *text, size_t length, spec_ax
     return spec_axis_push(&want->row[row - config_rows], canonical, NULL, e);
 }
 
-int spec_filter(const registry *r, const char *only, int tuned, run_config *runs, int count, error *e)
+/* Runs that match move to the front, both parts in their order. */
+static int only_part(spec *out, const spec_axes *want, error *e)
+{
+    int all = out->count, kept = 0;
+    run_config *runs = calloc((size_t)all + 1, sizeof *runs);
+    int *place = calloc((size_t)all + 1, sizeof *place);
+    for (int i = 0; runs && i < all; i++)
+        kept += grid_matches(&out->runs[i], want);
+    for (int i = 0, first = 0, rest = kept; runs && place && i < all; i++) {
+        int to = grid_matches(&out->runs[i], want) ? first++ : rest++;
+        runs[to] = out->runs[i];
+        place[to] = i;
+    }
+    if (!runs || !place || kept == 0) {
+        int failed = !runs || !place;
+        free(runs);
+        free(place);
+        return failed ? error_set(e, ERROR_ENVIRONMENT, "out of memory")
+                      : error_set(e, ERROR_USAGE, "it matches none of the %d runs", all);
+    }
+    free(out->runs);
+    out->runs = runs;
+    out->place = place;
+    out->count = kept;
+    out->rest = all - kept;
+    return 0;
+}
+
+int spec_filter(const registry *r, const char *only, spec *out, error *e)
 {
     spec_axes want = {0};
-    int result = 0, kept = 0;
+    int result = 0, tuned = out->tune.rates > 0;
     for (const char *p = only; result == 0; p++) {
         size_t length = only_length(p);
         result = only_take(r, p, length, &want, e);
@@ -287,11 +315,8 @@ int spec_filter(const registry *r, const char *only, int tuned, run_config *runs
     }
     if (result == 0 && tuned && want.row[spec_row_at(offsetof(run_config, train.lr))].count)
         result = error_set(e, ERROR_USAGE, "train.lr is chosen by tuning");
-    for (int i = 0; i < count && result == 0; i++)
-        if (grid_matches(&runs[i], &want))
-            runs[kept++] = runs[i];
+    if (result == 0)
+        result = only_part(out, &want, e);
     spec_axes_free(&want);
-    if (result == 0 && kept == 0)
-        return error_set(e, ERROR_USAGE, "it matches none of the %d runs", count);
-    return result < 0 ? -1 : kept;
+    return result;
 }

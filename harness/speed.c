@@ -9,7 +9,7 @@
 #include "model.h"
 #include "rng.h"
 #include "stopwatch.h"
-#include "vmath.h"
+#include "subnormals.h"
 
 const speed_setting speed_default = { .width = 64, .layers = 2, .heads = 4, .len = 64, .batch = 16, .vocab = 32,
                                       .rounds = 7, .round_seconds = 0.08 };
@@ -162,7 +162,7 @@ static void speed_fill(speed_side *base, speed_side *own, const speed_setting *s
 int speed_measure(const registry *r, const char *stack, const speed_setting *s, speed_cost *out, error *e)
 {
     gemm_use_one_thread();
-    vmath_flush_subnormals();
+    subnormals_flush();
     const char *baseline = speed_baseline(r, e);
     if (!baseline)
         return -1;

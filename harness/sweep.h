@@ -8,7 +8,8 @@
  * results/<sweep>/spec.json tells reports what was asked for:
  *   {"schema": "posbench-sweep/1", "name", "title", "baseline": a canonical encoding or "",
  *    "tune": {"lr": [number, ...], "seeds": [int, ...]}                only where train.lr was chosen by trials (tune.h)
- *    "runs": [{"key", "encoding", "task", "seed": int}, ...]}           in the order of the grid, of the latest sweep
+ *    "runs": [{"key", "encoding", "task", "seed": int}, ...]}           the whole grid, whatever --only says; key null:
+ *                                                                      its rate was not chosen in the latest sweep
  *
  * A run whose process died without a record gets one with status failed: "message" says how it ended and its last line
  * on standard error, and one more key, "last_words", holds the last 2 kB of that (a string, or null).

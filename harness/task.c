@@ -233,6 +233,11 @@ int task_tokens(const task *t, int len)
     return t->descriptor->pair ? task_frame_tokens(t, len) : t->descriptor->tokens(t->options, len);
 }
 
+int task_decodes(const task *t)
+{
+    return t->descriptor->pair && t->regime == TASK_DECODER;
+}
+
 double task_farthest(const task *t, int len)
 {
     return t->descriptor->proposes_positions ? t->descriptor->farthest(t->options, len) : task_tokens(t, len) - 1;

@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "task.h"
+#include "task_sources.h"
 #include "task_digits.h"
 
 enum { ADDITION_NO_HINTS, ADDITION_FIRST, ADDITION_RANDOM };
@@ -292,4 +293,5 @@ const task_descriptor task_descriptor_addition = {
     .farthest = addition_farthest,
     .answer_varies = 1,
     .pair = addition_pair,
+    .bibtex = TASK_BIB_NYE TASK_BIB_KAZEMNEJAD TASK_BIB_DELETANG TASK_BIB_CHO TASK_BIB_ZHOU TASK_BIB_HUANG,
 };

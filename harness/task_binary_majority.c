@@ -28,6 +28,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 /* ------------------------------------------------------------------------------------------------ one string */
 
@@ -89,10 +90,7 @@ const task_descriptor task_descriptor_binary_majority = {
     .chance_token = binary_majority_chance_token,
     .chance_exact = binary_majority_chance_exact,
     .pair = binary_majority_pair,
-    .bibtex = "@inproceedings{huang2025formal, title = {A Formal Framework for Understanding Length Generalization in "
-              "Transformers}, author = {Huang, Xinting and Yang, Andy and Bhattamishra, Satwik and Sarrof, Yash and "
-              "Krebs, Andreas and Zhou, Hattie and Nakkiran, Preetum and Hahn, Michael}, booktitle = {International "
-              "Conference on Learning Representations}, year = {2025}, eprint = {2410.02140}, archiveprefix = {arXiv}}",
+    .bibtex = TASK_BIB_HUANG,
 };
 
 /* ------------------------------------------------------------------------------------------------ several strings */
@@ -152,4 +150,5 @@ const task_descriptor task_descriptor_interleaved_majority = {
     .chance_token = binary_majority_chance_token,
     .chance_exact = interleaved_majority_chance_exact,
     .pair = interleaved_majority_pair,
+    .bibtex = TASK_BIB_HUANG,
 };

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { BUCKET_SORT_MAX = 1024 };
 
@@ -110,4 +111,5 @@ const task_descriptor task_descriptor_bucket_sort = {
     .chance_token = bucket_sort_chance_token,
     .chance_exact = bucket_sort_chance_exact,
     .pair = bucket_sort_pair,
+    .bibtex = TASK_BIB_DELETANG,
 };

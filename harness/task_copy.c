@@ -29,6 +29,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { COPY_RANDOM, COPY_ONE, COPY_REPLACE };
 enum { COPY_HEAD = 3 }; /* "a b |" */
@@ -157,6 +158,7 @@ const task_descriptor task_descriptor_copy = {
     .chance_token = copy_chance_token,
     .chance_exact = copy_chance_exact,
     .pair = copy_pair,
+    .bibtex = TASK_BIB_KAZEMNEJAD,
 };
 
 /* ------------------------------------------------------------------------------------------------ duplicate_string */
@@ -225,4 +227,5 @@ const task_descriptor task_descriptor_duplicate_string = {
     .chance_token = duplicate_chance_token,
     .chance_exact = duplicate_chance_exact,
     .pair = duplicate_pair,
+    .bibtex = TASK_BIB_DELETANG,
 };

@@ -23,6 +23,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { COUNTING_VARIABLES_MAX = 26, COUNTING_WEIGHT_MAX = 1000 };
 enum { COUNTING_SET, COUNTING_INCREMENT, COUNTING_PASS, COUNTING_KINDS };
@@ -212,4 +213,5 @@ const task_descriptor task_descriptor_counting = {
     .symbols = counting_symbols,
     .sizes = counting_sizes,
     .pair = counting_pair,
+    .bibtex = TASK_BIB_GOLOVNEVA,
 };

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { CYCLE_STEPS = 3 };
 
@@ -87,4 +88,5 @@ const task_descriptor task_descriptor_cycle_navigation = {
     .chance_token = cycle_chance,
     .chance_exact = cycle_chance,
     .pair = cycle_pair,
+    .bibtex = TASK_BIB_DELETANG,
 };

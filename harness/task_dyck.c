@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 typedef struct dyck_options {
     int kinds, max_depth; /* PE_AUTO_INT: no bound */
@@ -99,4 +100,5 @@ const task_descriptor task_descriptor_dyck = {
     .sizes = dyck_sizes,
     .answer_varies = 1,
     .pair = dyck_pair,
+    .bibtex = TASK_BIB_HEWITT TASK_BIB_YAO,
 };

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 static int even_pairs_symbols(const void *options, int max_len)
 {
@@ -59,4 +60,5 @@ const task_descriptor task_descriptor_even_pairs = {
     .chance_token = even_pairs_chance,
     .chance_exact = even_pairs_chance,
     .pair = even_pairs_pair,
+    .bibtex = TASK_BIB_DELETANG,
 };

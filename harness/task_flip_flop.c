@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { FLIP_FLOP_WRITE = 2, FLIP_FLOP_READ, FLIP_FLOP_IGNORE, FLIP_FLOP_SYMBOLS };
 
@@ -114,4 +115,5 @@ const task_descriptor task_descriptor_flip_flop = {
     .chance_token = flip_flop_chance,
     .chance_exact = flip_flop_chance,
     .pair = flip_flop_pair,
+    .bibtex = TASK_BIB_LIU,
 };

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 typedef struct induction_options {
     int symbols;
@@ -116,4 +117,5 @@ const task_descriptor task_descriptor_induction = {
     .chance_token = induction_chance,
     .chance_exact = induction_chance,
     .pair = induction_pair,
+    .bibtex = TASK_BIB_OLSSON,
 };

@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { LEGO_PLUS, LEGO_MINUS, LEGO_ONE, LEGO_EQUALS, LEGO_END, LEGO_QUESTION, LEGO_MARKS }; /* behind the variables */
 enum { LEGO_CLAUSE = 5, LEGO_VARIABLES_MAX = 4096 };
@@ -125,4 +126,5 @@ const task_descriptor task_descriptor_lego = {
     .chance_token = lego_chance,
     .chance_exact = lego_chance,
     .pair = lego_pair,
+    .bibtex = TASK_BIB_ZHANG TASK_BIB_KAZEMNEJAD,
 };

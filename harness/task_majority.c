@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 /* Two symbols out of many are seldom the same, and then they have to be drawn that often. */
 enum { MAJORITY_MAX = 256 };
@@ -92,4 +93,5 @@ const task_descriptor task_descriptor_majority = {
     .chance_token = majority_chance,
     .chance_exact = majority_chance,
     .pair = majority_pair,
+    .bibtex = TASK_BIB_HUANG,
 };

@@ -18,6 +18,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { MASKED_MASK = TASK_CORPUS_BYTES, MASKED_VOCAB };
 enum { MASKED_BERT, MASKED_ALWAYS };
@@ -110,4 +111,5 @@ const task_descriptor task_descriptor_masked_text = {
     .window = masked_window,
     .scored = masked_scored,
     .digest = task_corpus_digest,
+    .bibtex = TASK_BIB_DEVLIN,
 };

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 typedef struct missing_duplicate_options {
     int symbols;
@@ -88,4 +89,5 @@ const task_descriptor task_descriptor_missing_duplicate = {
     .chance_token = missing_duplicate_chance,
     .chance_exact = missing_duplicate_chance,
     .pair = missing_duplicate_pair,
+    .bibtex = TASK_BIB_DELETANG,
 };

@@ -28,6 +28,7 @@
 #include <stdio.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 /* Symbols, counted from the first behind the digits. */
 enum { ARITHMETIC_PLUS, ARITHMETIC_MINUS, ARITHMETIC_TIMES, ARITHMETIC_OPEN, ARITHMETIC_CLOSE, ARITHMETIC_EQUALS };
@@ -181,6 +182,7 @@ const task_descriptor task_descriptor_modular_arithmetic = {
     .symbols = modular_arithmetic_symbols,
     .sizes = modular_arithmetic_sizes,
     .pair = modular_arithmetic_pair,
+    .bibtex = TASK_BIB_DELETANG TASK_BIB_RUOSS,
 };
 
 /* ------------------------------------------------------------------------------------------------ equations */
@@ -254,4 +256,5 @@ const task_descriptor task_descriptor_solve_equation = {
     .chance_token = solve_equation_chance,
     .chance_exact = solve_equation_chance,
     .pair = solve_equation_pair,
+    .bibtex = TASK_BIB_DELETANG TASK_BIB_RUOSS,
 };

@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 #include "task_digits.h"
 
 typedef struct multiplication_options {
@@ -122,4 +123,5 @@ const task_descriptor task_descriptor_multiplication = {
     .farthest = multiplication_farthest,
     .answer_varies = 1,
     .pair = multiplication_pair,
+    .bibtex = TASK_BIB_DELETANG TASK_BIB_CHO,
 };

@@ -18,6 +18,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { ODDS_FIRST_CODE, ODDS_FIRST_DOCSTRING };
 
@@ -104,4 +105,5 @@ const task_descriptor task_descriptor_odds_first = {
     .chance_token = odds_first_chance_token,
     .chance_exact = odds_first_chance_exact,
     .pair = odds_first_pair,
+    .bibtex = TASK_BIB_DELETANG,
 };

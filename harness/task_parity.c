@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { PARITY_COUNTS, PARITY_BITS };
 enum { PARITY_EVEN = 2, PARITY_ODD, PARITY_SYMBOLS };
@@ -87,4 +88,5 @@ const task_descriptor task_descriptor_parity = {
     .chance_token = parity_chance,
     .chance_exact = parity_chance,
     .pair = parity_pair,
+    .bibtex = TASK_BIB_HUANG TASK_BIB_DELETANG,
 };

@@ -22,6 +22,7 @@
 #include <stdio.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum {
     PASSKEY_DIGITS = 10,
@@ -126,4 +127,5 @@ const task_descriptor task_descriptor_passkey = {
     .chance_token = passkey_chance_token,
     .chance_exact = passkey_chance_exact,
     .pair = passkey_pair,
+    .bibtex = TASK_BIB_MOHTASHAMI,
 };

@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum {
     PCFG_COPY,
@@ -367,4 +368,5 @@ const task_descriptor task_descriptor_pcfg = {
     .state_new = pcfg_state_new,
     .state_free = pcfg_state_free,
     .pair = pcfg_pair,
+    .bibtex = TASK_BIB_HUPKES,
 };

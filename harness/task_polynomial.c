@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { POLYNOMIAL_X = 13, POLYNOMIAL_PLUS, POLYNOMIAL_SYMBOLS };
 enum { POLYNOMIAL_MODULUS = 10, POLYNOMIAL_ARGUMENT = 2, POLYNOMIAL_COEFFICIENT = 3, POLYNOMIAL_DEGREES = 4 };
@@ -78,4 +79,5 @@ const task_descriptor task_descriptor_polynomial = {
     .symbols = polynomial_symbols,
     .sizes = polynomial_sizes,
     .pair = polynomial_pair,
+    .bibtex = TASK_BIB_KAZEMNEJAD,
 };

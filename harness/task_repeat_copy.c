@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 typedef struct repeat_copy_options {
     int symbols;
@@ -105,8 +106,5 @@ const task_descriptor task_descriptor_repeat_copy = {
     .chance_token = repeat_copy_chance_token,
     .chance_exact = repeat_copy_chance_exact,
     .pair = repeat_copy_pair,
-    .bibtex = "@inproceedings{huang2025formal, title = {A Formal Framework for Understanding Length Generalization in "
-              "Transformers}, author = {Huang, Xinting and Yang, Andy and Bhattamishra, Satwik and Sarrof, Yash and "
-              "Krebs, Andreas and Zhou, Hattie and Nakkiran, Preetum and Hahn, Michael}, booktitle = {International "
-              "Conference on Learning Representations}, year = {2025}, eprint = {2410.02140}, archiveprefix = {arXiv}}",
+    .bibtex = TASK_BIB_HUANG,
 };

@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { REVERSE_ALONE, REVERSE_AGAIN, REVERSE_COPY };
 
@@ -119,4 +120,5 @@ const task_descriptor task_descriptor_reverse = {
     .chance_token = reverse_chance_token,
     .chance_exact = reverse_chance_exact,
     .pair = reverse_pair,
+    .bibtex = TASK_BIB_DELETANG TASK_BIB_KAZEMNEJAD,
 };

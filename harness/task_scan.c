@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum {
     SCAN_WALK,
@@ -272,4 +273,5 @@ const task_descriptor task_descriptor_scan = {
     .state_new = scantask_state_new,
     .state_free = scantask_state_free,
     .pair = scantask_pair,
+    .bibtex = TASK_BIB_LAKE,
 };

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 typedef struct sort_options {
     int symbols;
@@ -116,8 +117,5 @@ const task_descriptor task_descriptor_sort = {
     .chance_token = sort_chance_token,
     .chance_exact = sort_chance_exact,
     .pair = sort_pair,
-    .bibtex = "@inproceedings{huang2025formal, title = {A Formal Framework for Understanding Length Generalization in "
-              "Transformers}, author = {Huang, Xinting and Yang, Andy and Bhattamishra, Satwik and Sarrof, Yash and "
-              "Krebs, Andreas and Zhou, Hattie and Nakkiran, Preetum and Hahn, Michael}, booktitle = {International "
-              "Conference on Learning Representations}, year = {2025}, eprint = {2410.02140}, archiveprefix = {arXiv}}",
+    .bibtex = TASK_BIB_HUANG,
 };

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { SORT_NUMBERS_COMMA = 10 };
 
@@ -117,4 +118,5 @@ const task_descriptor task_descriptor_sort_numbers = {
     .sizes = sort_numbers_sizes,
     .answer_varies = 1,
     .pair = sort_numbers_pair,
+    .bibtex = TASK_BIB_KAZEMNEJAD,
 };

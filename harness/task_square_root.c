@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { SQUARE_ROOT_BITS = 16384 }; /* of the longest number: what is left of it stands on the stack */
 
@@ -107,4 +108,5 @@ const task_descriptor task_descriptor_square_root = {
     .symbols = square_root_symbols,
     .sizes = square_root_sizes,
     .pair = square_root_pair,
+    .bibtex = TASK_BIB_DELETANG TASK_BIB_RUOSS,
 };

@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { STACK_POP = 2, STACK_PUSH, STACK_SYMBOLS = 5 }; /* PUSH 0 and PUSH 1 behind each other */
 
@@ -71,4 +72,5 @@ const task_descriptor task_descriptor_stack_manipulation = {
     .sizes = stack_manipulation_sizes,
     .answer_varies = 1,
     .pair = stack_manipulation_pair,
+    .bibtex = TASK_BIB_DELETANG TASK_BIB_RUOSS,
 };

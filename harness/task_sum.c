@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 typedef struct sum_options {
     int modulus;
@@ -78,4 +79,5 @@ const task_descriptor task_descriptor_sum = {
     .chance_token = sum_chance,
     .chance_exact = sum_chance,
     .pair = sum_pair,
+    .bibtex = TASK_BIB_KAZEMNEJAD,
 };

@@ -18,6 +18,7 @@
 #include <stddef.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 typedef struct text_options {
     char file[PE_TEXT_MAX];
@@ -81,9 +82,5 @@ const task_descriptor task_descriptor_text = {
     .digest = task_corpus_digest,
     .bibtex = "@article{shannon1951prediction, title = {Prediction and Entropy of Printed {English}}, author = "
               "{Shannon, Claude E.}, journal = {Bell System Technical Journal}, volume = {30}, number = {1}, pages = "
-              "{50--64}, year = {1951}} "
-              "@inproceedings{press2022train, title = {Train Short, Test Long: Attention with Linear Biases Enables "
-              "Input Length Extrapolation}, author = {Press, Ofir and Smith, Noah A. and Lewis, Mike}, booktitle = "
-              "{International Conference on Learning Representations}, year = {2022}, eprint = {2108.12409}, "
-              "archiveprefix = {arXiv}}",
+              "{50--64}, year = {1951}} " TASK_BIB_PRESS,
 };

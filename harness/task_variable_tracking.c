@@ -21,6 +21,7 @@
 #include <stdio.h>
 
 #include "task.h"
+#include "task_sources.h"
 
 enum { TRACKING_STATEMENT = 3, TRACKING_QUESTION = 2, TRACKING_VARIABLES_MAX = 4096 };
 enum { TRACKING_ASK_VARIABLES, TRACKING_ASK_VALUE };
@@ -177,4 +178,5 @@ const task_descriptor task_descriptor_variable_tracking = {
     .chance_token = tracking_chance_token,
     .chance_exact = tracking_chance_exact,
     .pair = tracking_pair,
+    .bibtex = TASK_BIB_HSIEH,
 };

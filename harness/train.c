@@ -209,8 +209,10 @@ int trainer_run(trainer *t, const run_watch *watch, run_result *out, error *e)
         if (stop)
             break;
     }
-    if (c->train.select == CONFIG_SELECT_BEST)
+    if (c->train.select == CONFIG_SELECT_BEST) {
         memcpy(t->model->value, t->best, sizeof(real) * t->model->length);
+        model_changed(t->model);
+    }
     out->selected_step = t->best_step;
     out->fit_score = task_of(t->task)->kind == TASK_ANSWER ? t->best_exact : t->best_loss;
     out->fitted = task_of(t->task)->kind == TASK_ANSWER ? t->best_exact >= c->eval.fit : isfinite(t->best_loss);

@@ -63,6 +63,7 @@ static run_config tune_trial_config(const tuning *t, int cell, int rate, int see
     c.train.lr = t->spec->tune.rate[rate];
     c.eval.items = c.eval.tokens = 1;
     c.eval.stride = 0;
+    c.eval.decode = 0;
     return c;
 }
 
@@ -221,22 +222,35 @@ int tune_choose(tuning *t, error *e)
     return 0;
 }
 
+static int tune_has_rate(const tuning *t, int run)
+{
+    return run < t->spec->count && t->cell[t->cell_of[run]].state == TUNE_CHOSEN;
+}
+
 int tune_resolve(const tuning *t, spec *out, error *e)
 {
     const spec *s = t->spec;
-    *out = (spec){.tune = s->tune, .runs = calloc((size_t)s->count + 1, sizeof *out->runs)};
-    if (!out->runs)
+    size_t all = (size_t)s->count + (size_t)s->rest;
+    *out = (spec){.tune = s->tune, .runs = calloc(all + 1, sizeof *out->runs), .place = calloc(all + 1, sizeof(int))};
+    if (!out->runs || !out->place) {
+        spec_free(out);
         return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    }
     memcpy(out->name, s->name, sizeof out->name);
     memcpy(out->title, s->title, sizeof out->title);
     memcpy(out->baseline, s->baseline, sizeof out->baseline);
-    for (int i = 0; i < s->count; i++) {
-        const tune_cell *cell = &t->cell[t->cell_of[i]];
-        if (cell->state != TUNE_CHOSEN)
-            continue;
-        out->runs[out->count] = s->runs[i];
-        out->runs[out->count++].train.lr = s->tune.rate[cell->rate];
-    }
+    for (int chosen = 1; chosen >= 0; chosen--) /* the rest behind the others */
+        for (int i = 0; i < (int)all; i++) {
+            if (tune_has_rate(t, i) != chosen)
+                continue;
+            int to = out->count + out->rest;
+            out->runs[to] = s->runs[i];
+            out->place[to] = s->place ? s->place[i] : i;
+            if (chosen)
+                out->runs[to].train.lr = s->tune.rate[t->cell[t->cell_of[i]].rate];
+            out->count += chosen;
+            out->rest += !chosen;
+        }
     return 0;
 }
 

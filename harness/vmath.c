@@ -1,65 +1,36 @@
 #include "vmath.h"
 
-#include <stdint.h>
-
-#include "clones.h"
-
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
-
-void vmath_flush_subnormals(void)
-{
-#if defined(__SSE2__)
-    _mm_setcsr(_mm_getcsr() | 0x8040); /* flush-to-zero and denormals-are-zero */
-#elif defined(__aarch64__)
-    uint64_t control;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
-    __asm__ volatile("msr fpcr, %0" : : "r"(control | (1ULL << 24)));
-#endif
-}
+/* ------------------------------------------------------------------------------------------------ exp, tanh, erf */
 
 #if defined(PE_REAL_DOUBLE)
 
-CLONES_INLINE real vmath_exp(real x)
+PE_VEC_INLINE pe_vec vmath_exp(pe_vec x)
 {
-    return exp(x);
+    pe_vec y;
+    for (int l = 0; l < PE_VEC_LANES; l++)
+        y[l] = exp(x[l]);
+    return y;
 }
 
-CLONES_INLINE real vmath_tanh(real x)
+PE_VEC_INLINE real vmath_erf(real x)
 {
-    return tanh(x);
+    return erf(x);
 }
 
 #else
 
-CLONES_INLINE float vmath_of_bits(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-CLONES_INLINE uint32_t vmath_bits(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low
  * bits (which any value-changing optimisation would break). ln 2 is subtracted in two parts, so that r is exact. The polynomial
  * is the Taylor series to r^7, whose rest is below 2^-27. Below -87 the result is 0, above 88 it is held at exp(88). */
-CLONES_INLINE float vmath_exp(float x)
+PE_VEC_INLINE pe_vec vmath_exp(pe_vec x)
 {
-    const float shift = 12582912.0f, low = -87.0f, high = 88.0f;
-    float c = x < low ? low : x;
-    c = c > high ? high : c;
-    float t = c * 1.44269504088896341f + shift;
-    float n = t - shift;
-    float r = c - n * 0.693145751953125f;
+    const float shift = 12582912.0f;
+    pe_vec c = pe_vec_min(x, pe_vec_fill(88));
+    pe_vec t = c * 1.44269504088896341f + shift;
+    pe_vec n = t - shift;
+    pe_vec r = c - n * 0.693145751953125f;
     r = r - n * 1.428606765330187e-06f;
-    float p = 1.0f / 5040;
+    pe_vec p = pe_vec_fill(1.0f / 5040);
     p = p * r + 1.0f / 720;
     p = p * r + 1.0f / 120;
     p = p * r + 1.0f / 24;
@@ -67,83 +38,118 @@ CLONES_INLINE float vmath_exp(float x)
     p = p * r + 0.5f;
     p = p * r + 1.0f;
     p = p * r + 1.0f;
-    float y = vmath_of_bits(vmath_bits(p) + (vmath_bits(t) << 23));
-    return x < low ? 0.0f : y;
+    pe_vec y = (pe_vec)((pe_vec_mask)p + ((pe_vec_mask)t << 23));
+    return (pe_vec)((pe_vec_mask)y & ~(x < -87.0f));
 }
 
-/* tanh(x) = 1 - 2 / (exp(2x) + 1): its absolute error is that of exp's, which is what GELU needs. */
-CLONES_INLINE float vmath_tanh(float x)
+PE_VEC_INLINE real vmath_erf(real x)
 {
-    return 1.0f - 2.0f / (vmath_exp(2.0f * x) + 1.0f);
+    return erff(x);
 }
 
 #endif
 
-CLONES_INLINE real vmath_max(const real *s, int n)
+/* 1 / (1 + exp(-x)) = (1 + tanh(x/2)) / 2; its absolute error is that of exp's, which is what GELU needs. */
+PE_VEC_INLINE pe_vec vmath_logistic(pe_vec x)
 {
-    real top = s[0];
-#pragma omp simd reduction(max : top)
-    for (int j = 0; j < n; j++)
-        top = s[j] > top ? s[j] : top;
-    return top;
+    return 1 / (1 + vmath_exp(-x));
 }
 
-CLONES void vmath_softmax(const real *s, real *p, int n)
+/* ------------------------------------------------------------------------------------------------ softmax */
+
+void vmath_softmax(real *s, const real *bias, int n, int room)
 {
-    real top = vmath_max(s, n), sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int j = 0; j < n; j++) {
-        real e = vmath_exp(s[j] - top);
-        p[j] = e;
+    pe_vec top = pe_vec_fill(-INFINITY), sum = pe_vec_fill(0);
+    for (int j = 0; j < room; j += PE_VEC_LANES) {
+        pe_vec x = pe_vec_load(s + j);
+        if (bias)
+            x += pe_vec_load(bias + j);
+        x = pe_vec_select(pe_vec_below(j, n), x, pe_vec_fill(-INFINITY));
+        pe_vec_store(s + j, x);
+        top = pe_vec_max(top, x);
+    }
+    real most = pe_vec_top(top);
+    for (int j = 0; j < room; j += PE_VEC_LANES) {
+        pe_vec e = vmath_exp(pe_vec_load(s + j) - most);
+        pe_vec_store(s + j, e);
         sum += e;
     }
-    real factor = 1 / sum;
-    for (int j = 0; j < n; j++)
-        p[j] *= factor;
+    real factor = 1 / pe_vec_sum(sum);
+    for (int j = 0; j < room; j += PE_VEC_LANES)
+        pe_vec_store(s + j, pe_vec_load(s + j) * factor);
 }
 
-CLONES void vmath_softmax_bwd(const real *p, real *ds, int n)
+void vmath_softmax_bwd(const real *p, real *ds, int n, int room)
 {
-    real mean = 0;
-#pragma omp simd reduction(+ : mean)
-    for (int j = 0; j < n; j++)
-        mean += p[j] * ds[j];
-    for (int j = 0; j < n; j++)
-        ds[j] = p[j] * (ds[j] - mean);
+    pe_vec sum = pe_vec_fill(0);
+    for (int j = 0; j < room; j += PE_VEC_LANES) {
+        pe_vec d = pe_vec_select(pe_vec_below(j, n), pe_vec_load(ds + j), pe_vec_fill(0));
+        pe_vec_store(ds + j, d);
+        sum += pe_vec_load(p + j) * d;
+    }
+    real mean = pe_vec_sum(sum);
+    for (int j = 0; j < room; j += PE_VEC_LANES)
+        pe_vec_store(ds + j, pe_vec_load(p + j) * (pe_vec_load(ds + j) - mean));
 }
 
-CLONES double vmath_cross_entropy(const real *s, int n, int target, real factor, real *g)
+double vmath_cross_entropy(const real *s, int n, int target, real factor, real *g)
 {
-    real top = vmath_max(s, n), sum = 0, own = s[target]; /* read before g, which may be s, is written */
+    real own = s[target]; /* read before g, which may be s, is written */
+    pe_vec most = pe_vec_fill(-INFINITY), sums = pe_vec_fill(0);
+    int whole = n / PE_VEC_LANES * PE_VEC_LANES, rest = n - whole;
+    for (int j = 0; j < whole; j += PE_VEC_LANES)
+        most = pe_vec_max(most, pe_vec_load(s + j));
+    pe_vec last = pe_vec_load_first(s + whole, rest, -INFINITY);
+    real top = pe_vec_top(pe_vec_max(most, last));
+    for (int j = 0; j < whole; j += PE_VEC_LANES) {
+        pe_vec e = vmath_exp(pe_vec_load(s + j) - top);
+        if (g)
+            pe_vec_store(g + j, e);
+        sums += e;
+    }
+    last = vmath_exp(last - top);
+    real sum = pe_vec_sum(sums + last);
     if (g) {
-#pragma omp simd reduction(+ : sum)
-        for (int j = 0; j < n; j++) {
-            real e = vmath_exp(s[j] - top);
-            g[j] = e;
-            sum += e;
-        }
-        real scale = factor / sum;
-        for (int j = 0; j < n; j++)
-            g[j] *= scale;
+        pe_vec_store_first(g + whole, last, rest);
+        vmath_scale(g, factor / sum, (size_t)n);
         g[target] -= factor;
-    } else {
-#pragma omp simd reduction(+ : sum)
-        for (int j = 0; j < n; j++)
-            sum += vmath_exp(s[j] - top);
     }
     return log((double)sum) - ((double)own - (double)top);
 }
 
-#define GELU_SLOPE ((real)0.79788456080286535588) /* sqrt(2/pi) */
+/* ------------------------------------------------------------------------------------------------ GELU */
+
+#define GELU_SLOPE ((real)1.59576912160573071176) /* 2 sqrt(2/pi) */
 #define GELU_CUBE ((real)0.044715)
 
-CLONES_INLINE real vmath_erf(real x)
+/* 0.5 x (1 + tanh(u/2)) = x logistic(u), u = 2 sqrt(2/pi) (x + 0.044715 x^3) */
+PE_VEC_INLINE pe_vec gelu_of(pe_vec x)
 {
-#if defined(PE_REAL_DOUBLE)
-    return erf(x);
-#else
-    return erff(x);
-#endif
+    return x * vmath_logistic(GELU_SLOPE * (x + GELU_CUBE * x * x * x));
+}
+
+/* With s = logistic(u): s + x s (1 - s) u' */
+PE_VEC_INLINE pe_vec gelu_slope(pe_vec x)
+{
+    pe_vec s = vmath_logistic(GELU_SLOPE * (x + GELU_CUBE * x * x * x));
+    return s + x * s * (1 - s) * (GELU_SLOPE * (1 + 3 * GELU_CUBE * x * x));
+}
+
+static void gelu_tanh(const real *x, real *y, size_t n)
+{
+    size_t i = 0;
+    for (; i + PE_VEC_LANES <= n; i += PE_VEC_LANES)
+        pe_vec_store(y + i, gelu_of(pe_vec_load(x + i)));
+    pe_vec_store_first(y + i, gelu_of(pe_vec_load_first(x + i, (int)(n - i), 0)), (int)(n - i));
+}
+
+static void gelu_tanh_bwd(const real *x, const real *dy, real *dx, size_t n)
+{
+    size_t i = 0;
+    for (; i + PE_VEC_LANES <= n; i += PE_VEC_LANES)
+        pe_vec_store(dx + i, pe_vec_load(dy + i) * gelu_slope(pe_vec_load(x + i)));
+    int rest = (int)(n - i);
+    pe_vec_store_first(dx + i, pe_vec_load_first(dy + i, rest, 0) * gelu_slope(pe_vec_load_first(x + i, rest, 0)), rest);
 }
 
 static void gelu_exact(const real *x, real *y, size_t n)
@@ -152,11 +158,13 @@ static void gelu_exact(const real *x, real *y, size_t n)
         y[i] = (real)0.5 * x[i] * (1 + vmath_erf(x[i] * (real)0.70710678118654752440));
 }
 
-CLONES static void gelu_tanh(const real *restrict x, real *restrict y, size_t n)
+/* d/dx 0.5 x (1 + erf(x/sqrt 2)) = 0.5 (1 + erf(x/sqrt 2)) + x exp(-x^2/2) / sqrt(2 pi) */
+static void gelu_exact_bwd(const real *x, const real *dy, real *dx, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        real v = x[i];
-        y[i] = (real)0.5 * v * (1 + vmath_tanh(GELU_SLOPE * (v + GELU_CUBE * v * v * v)));
+        real v = x[i], bell = vmath_exp(pe_vec_fill((real)-0.5 * v * v))[0];
+        dx[i] = dy[i] * ((real)0.5 * (1 + vmath_erf(v * (real)0.70710678118654752440)) +
+                         v * bell * (real)0.39894228040143267794);
     }
 }
 
@@ -168,28 +176,6 @@ void vmath_gelu(const real *x, real *y, size_t n, int exact)
         gelu_tanh(x, y, n);
 }
 
-/* d/dx 0.5 x (1 + erf(x/sqrt 2)) = 0.5 (1 + erf(x/sqrt 2)) + x exp(-x^2/2) / sqrt(2 pi) */
-static void gelu_exact_bwd(const real *x, const real *dy, real *dx, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        real v = x[i];
-        real slope = (real)0.5 * (1 + vmath_erf(v * (real)0.70710678118654752440)) +
-                     v * vmath_exp((real)-0.5 * v * v) * (real)0.39894228040143267794;
-        dx[i] = dy[i] * slope;
-    }
-}
-
-CLONES static void gelu_tanh_bwd(const real *x, const real *dy, real *dx, size_t n)
-{
-#pragma omp simd
-    for (size_t i = 0; i < n; i++) {
-        real v = x[i];
-        real t = vmath_tanh(GELU_SLOPE * (v + GELU_CUBE * v * v * v));
-        real inner = GELU_SLOPE * (1 + 3 * GELU_CUBE * v * v);
-        dx[i] = dy[i] * ((real)0.5 * (1 + t) + (real)0.5 * v * (1 - t * t) * inner);
-    }
-}
-
 void vmath_gelu_bwd(const real *x, const real *dy, real *dx, size_t n, int exact)
 {
     if (exact)
@@ -198,34 +184,72 @@ void vmath_gelu_bwd(const real *x, const real *dy, real *dx, size_t n, int exact
         gelu_tanh_bwd(x, dy, dx, n);
 }
 
-CLONES real vmath_dot(const real *a, const real *b, int n)
+/* ------------------------------------------------------------------------------------------------ sums and moves */
+
+real vmath_dot(const real *a, const real *b, int n)
 {
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
+    pe_vec sum = pe_vec_fill(0);
+    int i = 0;
+    for (; i + PE_VEC_LANES <= n; i += PE_VEC_LANES)
+        sum += pe_vec_load(a + i) * pe_vec_load(b + i);
+    sum += pe_vec_load_first(a + i, n - i, 0) * pe_vec_load_first(b + i, n - i, 0);
+    return pe_vec_sum(sum);
 }
 
-CLONES void vmath_add(real *restrict y, const real *restrict x, size_t n)
+void vmath_add(real *restrict y, const real *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] += x[i];
 }
 
-CLONES void vmath_axpy(real *restrict y, real factor, const real *restrict x, size_t n)
+void vmath_add_to(real *restrict y, const real *restrict x, const real *restrict b, int rows, int cols)
+{
+    size_t width = (size_t)cols;
+    for (size_t at = 0; at < (size_t)rows * width; at += width)
+        if (x)
+            for (size_t j = 0; j < width; j++)
+                y[at + j] = x[at + j] + b[j];
+        else
+            memcpy(y + at, b, sizeof *b * width);
+}
+
+/* Four rows at a time, so that the sums pass through memory a quarter as often. */
+void vmath_add_columns(real *restrict sum, const real *restrict x, int rows, int cols)
+{
+    size_t width = (size_t)cols;
+    int i = 0;
+    for (; i + 4 <= rows; i += 4) {
+        const real *row = x + (size_t)i * width;
+        for (size_t j = 0; j < width; j++)
+            sum[j] += (row[j] + row[width + j]) + (row[2 * width + j] + row[3 * width + j]);
+    }
+    for (; i < rows; i++)
+        for (size_t j = 0; j < width; j++)
+            sum[j] += x[(size_t)i * width + j];
+}
+
+void vmath_scale(real *y, real factor, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] *= factor;
+}
+
+void vmath_axpy(real *restrict y, real factor, const real *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] += factor * x[i];
 }
 
-CLONES double vmath_sum_squares(const real *x, size_t n)
+double vmath_sum_squares(const real *x, size_t n)
 {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (size_t i = 0; i < n; i++)
-        sum += (double)x[i] * (double)x[i];
-    return sum;
+    double lane[8] = {0};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int l = 0; l < 8; l++)
+            lane[l] += (double)x[i + (size_t)l] * (double)x[i + (size_t)l];
+    for (; i < n; i++)
+        lane[0] += (double)x[i] * (double)x[i];
+    return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
 }
 
 int vmath_argmax(const real *x, int n)

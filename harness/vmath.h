@@ -1,4 +1,5 @@
 /* vmath.h - element-wise mathematics over rows, written so that the compiler vectorises it.
+ * Compiled for each level of encodings/level.h.
  *
  * exp and tanh are polynomials in the product (a scalar libm call costs 10 to 50 times as much an element) and libm's
  * in the double twin, which so checks them. Sums are taken in several lanes: equal on one machine from run to run, and
@@ -9,15 +10,16 @@
 
 #include "pe.h"
 
-/* Subnormals become 0 on this thread, in arithmetic and as inputs: late in training they would make steps many times
- * slower. Call once for each run. */
-void vmath_flush_subnormals(void);
+/* Rows of scores may be longer than what is visible, to a multiple of this many reals: loops then have no remainder. */
+enum { VMATH_WHOLE = 16 };
 
-/* p[0..n-1] = softmax(s[0..n-1]); s may be p. -INFINITY gives exactly 0. At least one s is finite. */
-void vmath_softmax(const real *s, real *p, int n);
+/* s[0..n-1] = softmax(s + bias), s[n..room-1] = 0; bias [room], what it holds from n on does not matter, or NULL. -INFINITY
+ * gives exactly 0; at least one of the n sums is finite. room: a multiple of VMATH_WHOLE, at least n. */
+void vmath_softmax(real *s, const real *bias, int n, int room);
 
-/* Backward of softmax in place: ds[j] = p[j] * (ds[j] - sum_l p[l] ds[l]). */
-void vmath_softmax_bwd(const real *p, real *ds, int n);
+/* Backward in place: ds[j] = p[j] * (ds[j] - sum_l p[l] ds[l]) for j < n, 0 from there to room; p is 0 there, what ds held
+ * does not matter. */
+void vmath_softmax_bwd(const real *p, real *ds, int n, int room);
 
 /* -log softmax(s)[target] in double; gradient: g = (softmax(s) - onehot(target)) * factor; g may be s,
  * or NULL. */
@@ -30,6 +32,9 @@ void vmath_gelu_bwd(const real *x, const real *dy, real *dx, size_t n, int exact
 
 real vmath_dot(const real *a, const real *b, int n);
 void vmath_add(real *y, const real *x, size_t n);                 /* y += x */
+void vmath_add_to(real *y, const real *x, const real *b, int rows, int cols); /* y[rows][cols] = x + b[cols]; x NULL: 0 */
+void vmath_add_columns(real *sum, const real *x, int rows, int cols); /* sum[cols] += the sums of x's columns */
+void vmath_scale(real *y, real factor, size_t n);                  /* y *= factor */
 void vmath_axpy(real *y, real factor, const real *x, size_t n);   /* y += factor x */
 double vmath_sum_squares(const real *x, size_t n);                /* in double: cannot overflow where the floats do not */
 int vmath_argmax(const real *x, int n);                           /* the first of equals */

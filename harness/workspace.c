@@ -88,7 +88,8 @@ int workspace_create(workspace *w, arena *a, const model *m, const pe_map *map, 
     *w = (workspace){ .max_sequences = max_sequences, .max_tokens = max_tokens, .max_len = max_len,
                       .training = training };
     failed |= placements_init(&w->placements, a, m->stacks, &m->shape, map, map_options, max_sequences, max_len) < 0;
-    failed |= attention_scratch_init(&w->scratch, a, &m->shape, m->attention, layers, max_len, training) < 0;
+    failed |= attention_scratch_init(&w->scratch, a, &m->shape, m->attention, layers, max_sequences, max_tokens, max_len,
+                                     training) < 0;
     w->place = ARENA_NEW(a, const placement *, (size_t)layers * (size_t)max_sequences);
     w->layer = ARENA_NEW(a, layer_activations, layers);
     w->scored = ARENA_NEW(a, int, tokens);

@@ -33,7 +33,7 @@ at_least "list.h names encodings" 7 ${#encodings[@]}
 at_least "list.h names maps" 3 ${#maps[@]}
 
 # ---- 3. encodings include pe.h and the C library, nothing else; tasks see task.h, rng.h, what a family shares
-# (task_digits.h) and the C library
+# (task_digits.h) or a source (task_sources.h) and the C library
 
 c_library='<(assert|complex|ctype|errno|float|inttypes|limits|math|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|time)\.h>'
 mapfile -t encoding_files < <(grep -lE '^const pe_(descriptor|map) pe_(encoding|map)_[a-z0-9_]+ = ' encodings/*.c)
@@ -48,9 +48,9 @@ mapfile -t task_files < <(grep -lE '^const task_descriptor [a-z0-9_]+ = ' harnes
 at_least "files of tasks" 5 ${#task_files[@]}
 posix_too="$c_library|<(fcntl|unistd|sys/stat|sys/types|sys/mman|openssl/[a-z]+)\.h>"
 task_includes() {
-  grep -HnE '^ *# *include' "${task_files[@]}" | grep -vE "include ($posix_too|\"(task|task_digits|rng)\.h\")"
+  grep -HnE '^ *# *include' "${task_files[@]}" | grep -vE "include ($posix_too|\"(task|task_digits|task_sources|rng)\.h\")"
 }
-nothing "tasks include task.h, rng.h, task_digits.h and system headers only" task_includes
+nothing "tasks include task.h, rng.h, task_digits.h, task_sources.h and system headers only" task_includes
 
 # ---- 2. harness, bench and plots never name an encoding
 

@@ -38,6 +38,7 @@ static inline void fixture_disturb(fixture *f)
             f->model.value[param->offset + i] = (real)value;
         }
     }
+    model_changed(&f->model);
 }
 
 /* settings: "model.norm=rms model.tied_head=true", separated by spaces. Every parameter is moved away from where it starts,

@@ -12,12 +12,16 @@ static inline double network_slope(fixture *f, real *where, double step)
     double slope[2];
     for (int half = 0; half < 2; half++) {
         double h = half ? step / 2 : step;
-        *where = keep + (real)h;
-        double up = fixture_loss(f, 1);
-        *where = keep - (real)h;
-        slope[half] = (up - fixture_loss(f, 1)) / (2 * h);
+        double side[2];
+        for (int down = 0; down < 2; down++) {
+            *where = keep + (real)(down ? -h : h);
+            model_changed(&f->model);
+            side[down] = fixture_loss(f, 1);
+        }
+        slope[half] = (side[0] - side[1]) / (2 * h);
     }
     *where = keep;
+    model_changed(&f->model);
     return (4 * slope[1] - slope[0]) / 3;
 }
 

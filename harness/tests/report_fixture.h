@@ -24,6 +24,8 @@ typedef struct made_run {
     int task_version;
     const char *settings;            /* more of the configuration, "train.lengths=geometric|train.clip=0" */
     const char *tested_as;           /* eval.encoding_options */
+    int decoded;                     /* 1: with eval.decode, the same exact match, and `written` as token accuracy */
+    double written;
     double overlap[MADE_LENGTHS];    /* shares of test sequences that training may have met */
 } made_run;
 

@@ -85,6 +85,7 @@ static void bench_layer(bench *b, rng *r)
         }
         l->has_score |= d->score != NULL;
         l->has_value |= d->value != NULL;
+        l->together = l->has_score || l->has_value;
         l->has_bias |= d->bias != NULL || d->reads_bias;
         if ((d->bias && !(stack_member_claims(from) & PE_SHIFT_INVARIANT)) || d->reads_bias)
             l->bias_by_distance = 0;
@@ -241,7 +242,7 @@ static void agreement_case(const pe_stack *stack, const char *text, uint64_t rou
         b.start[s + 1] = b.start[s] + b.of[s]->len;
     }
     bench_layer(&b, &r);
-    cr_assert_eq(attention_scratch_init(&b.scratch, &b.memory, &b.shape, &b.layer, 1, longest, 1), 0);
+    cr_assert_eq(attention_scratch_init(&b.scratch, &b.memory, &b.shape, &b.layer, 1, SEQUENCES, b.start[SEQUENCES], longest, 1), 0);
     b.scratch.block_rows = rng_below(&r, 3) ? 1 + (int)rng_below(&r, (uint32_t)b.scratch.rows_max) : 0;
     char about[PE_TEXT_MAX + 200];
     snprintf(about, sizeof about, "%s, %d heads of %d, lengths %d and %d, blocks of %d, %s, positions %d", text, heads,

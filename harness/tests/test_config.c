@@ -76,6 +76,7 @@ Test(config, defaults_of_format_1)
         "eval.ratios=1;1.5;2;3;4",
         "eval.bins=",
         "eval.items=256",
+        "eval.decode=false",
         "eval.tokens=65536",
         "eval.stride=0",
         "eval.map=",

@@ -67,6 +67,24 @@ Test(file, written_and_replaced)
     scratch_close(&s);
 }
 
+/* Two machines that share a folder, and number their processes alike, do not write to one file. */
+Test(file, temporary_names_are_of_one_writer)
+{
+    char first[PATH_MAX + FILE_TEMPORARY_ROOM], second[PATH_MAX + FILE_TEMPORARY_ROOM], host[65] = "", pid[32];
+    file_temporary_name("runs/x.json", first, sizeof first);
+    cr_assert_eq(strncmp(first, "runs/x.json.tmp.", 16), 0, "%s", first);
+    snprintf(pid, sizeof pid, ".%ld", (long)getpid());
+    cr_assert_str_eq(strrchr(first, '.'), pid, "%s does not end with its process", first);
+    cr_assert(gethostname(host, sizeof host - 1) == 0 && strlen(host) > 0);
+    host[strcspn(host, ".")] = '\0';
+    cr_assert(strstr(first, host), "%s does not name the host, %s", first, host);
+    for (int i = 0, same = 1; i < 1000 && same; i++) { /* hosts of one name: the clock tells them apart */
+        file_temporary_name("runs/x.json", second, sizeof second);
+        same = strcmp(first, second) == 0;
+        cr_assert(i < 999 || !same, "always %s", first);
+    }
+}
+
 Test(file, beside_the_program_without_a_folder_in_its_name)
 {
     scratch s;

@@ -11,6 +11,7 @@
 #include "report_fixture.h"
 #include "report_view.h"
 #include "scratch.h"
+#include "spec.h"
 #include "task.h"
 
 enum { LEAK_ITEMS = 200, LEAK_LEN = 64, LEAK_TOKENS = 2 * LEAK_LEN + 2, LEAK_SEEDS = 3 };
@@ -187,6 +188,36 @@ Test(leak, identical_streams)
 
 /* ------------------------------------------------------------------------------------------------ what is a sentinel
  */
+
+/* All three kinds stand in the main sweep, are tested where nothing may succeed, and each opens the report once it is solved. */
+Test(leak, the_main_sweep_has_three_sentinels)
+{
+    error e = ERROR_INIT;
+    registry *known = registry_new(&e);
+    spec main_sweep;
+    static const char *const kinds[] = {"repeat_copy", "addition", "parity"};
+    cr_assert(spec_load("bench/specs/main.yaml", known, NULL, &main_sweep, &e) == 0, "%s", e.message);
+    for (int k = 0; k < 3; k++) {
+        int runs = 0;
+        for (int i = 0; i < main_sweep.count; i++) {
+            const run_config *c = &main_sweep.runs[i];
+            const char *why;
+            if (strcmp(c->task, kinds[k]) != 0)
+                continue;
+            cr_assert_geq(c->eval.ratios.value[c->eval.ratios.count - 1], task_sentinel(c->task, &why));
+            runs++;
+        }
+        cr_assert_geq(runs, 100, "%d runs of %s", runs, kinds[k]);
+        leak_write("honest", kinds[k], 0.55, 0);
+        leak_is_not_told("Not solved, as it should be.");
+        leak_write("cheat", kinds[k], 1, 0);
+        leak_is_told("cheat");
+        scratch_close(&room);
+        scratch_open(&room);
+    }
+    spec_free(&main_sweep);
+    registry_free(known);
+}
 
 Test(leak, begins_at_a_mean_of_nine_tenths)
 {

@@ -55,6 +55,7 @@ static void sample_run(run_config *c, run_result *r, host_facts *h)
                       .compiler = "gcc 12.2.0",
                       .flags = "-O3",
                       .kernel = "plain loops",
+                      .level = "any",
                       .cpu = "A \"CPU\"",
                       .host = "box",
                       .cores = 2};
@@ -115,6 +116,7 @@ static const char expected_record[] =
     "      \"ratios\": [1, 1.5, 2, 3, 4],\n"
     "      \"bins\": \"\",\n"
     "      \"items\": 256,\n"
+    "      \"decode\": false,\n"
     "      \"tokens\": 65536,\n"
     "      \"stride\": 0,\n"
     "      \"map\": \"\",\n"
@@ -159,7 +161,7 @@ static const char expected_record[] =
     "  ],\n"
     "  \"cost\": {\"train_seconds\": 1.25, \"evaluate_seconds\": 0.5, \"cpu_seconds\": 1.7, \"peak_bytes\": "
     "12345678},\n"
-    "  \"host\": {\"version\": \"0.1.0\", \"compiler\": \"gcc 12.2.0\", \"flags\": \"-O3\", \"kernel\": \"plain "
+    "  \"host\": {\"version\": \"0.1.0\", \"compiler\": \"gcc 12.2.0\", \"flags\": \"-O3\", \"level\": \"any\", \"kernel\": \"plain "
     "loops\", \"cpu\": \"A "
     "\\\"CPU\\\"\", \"host\": \"box\", \"cores\": 2}\n"
     "}\n";

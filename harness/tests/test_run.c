@@ -507,12 +507,16 @@ Test(text, both_modes_score_the_same_tokens)
         cr_assert_eq(sliding->n, 500);
         cr_assert(isfinite(windows->value) && isfinite(sliding->value));
     }
-    cr_assert_eq(r.positions_count, 3);
-    cr_assert_eq(r.positions[2].count, 64);
-    long scored = 0;
-    for (int i = 0; i < 64; i++)
-        scored += r.positions[2].n[i];
-    cr_assert_eq(scored, 500);
+    cr_assert_eq(r.positions_count, 6);
+    for (int mode = 4; mode < 6; mode++) { /* windows and sliding at the longest length */
+        long scored = 0;
+        cr_assert_eq(r.positions[mode].count, 64);
+        for (int i = 0; i < 64; i++)
+            scored += r.positions[mode].n[i];
+        cr_assert_eq(scored, 500);
+    }
+    cr_assert_eq(r.positions[5].n[0], 1);   /* the text's first window alone */
+    cr_assert_eq(r.positions[5].n[63], 110); /* it, and each later one: (500 - 64) / 4 */
     cr_assert_eq(strlen(r.corpus_digest), 64);
     run_result_free(&r);
     unlink(path);

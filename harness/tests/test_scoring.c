@@ -188,7 +188,7 @@ Test(scoring, longer_tests_choose_nothing)
             step = longer.curve[i].step;
         }
     cr_assert_eq(longer.selected_step, step);
-    host_facts h = {.version = "0", .compiler = "", .flags = "", .kernel = ""};
+    host_facts h = {.version = "0", .compiler = "", .flags = "", .kernel = "", .level = ""};
     json_t *record = record_json(&c, &longer, &h), *selection = json_object_get(record, "selection");
     cr_assert_str_eq(json_string_value(json_object_get(selection, "rule")), "best");
     cr_assert_eq(json_integer_value(json_object_get(selection, "step")), step);

@@ -245,6 +245,11 @@ Test(spec, only)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         cr_assert(trial_load(&t, text, good[i].only) == 0, "%s", t.e.message);
         cr_assert_eq(t.spec.count, good[i].runs, "%s: %d", good[i].only, t.spec.count);
+        int seen[64] = {0}, all = t.spec.count + t.spec.rest; /* the rest of the grid is behind, each in its place */
+        for (int k = 0; k < all; k++)
+            cr_assert(t.spec.place[k] >= 0 && t.spec.place[k] < all && !seen[t.spec.place[k]]++);
+        for (int k = 1; k < t.spec.count; k++)
+            cr_assert(t.spec.place[k - 1] < t.spec.place[k]);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         cr_assert(trial_load(&t, text, bad[i][0]) < 0, "%s", bad[i][0]);
@@ -281,7 +286,7 @@ Test(spec, shipped_specs_load)
     registry_free(r);
 }
 
-/* Huang et al. 2025 at the published sizes: six cells, each with its own network and learning rate; tables with random
+/* Huang et al. 2025 at the published sizes: cells with their own network and learning rate; tables with and without random
  * offsets. */
 Test(spec, huang_has_the_published_sizes)
 {
@@ -296,13 +301,17 @@ Test(spec, huang_has_the_published_sizes)
         {"binary_majority", "learned(rows=302)@shift", 1, 1, 16, 1e-3},
         {"sort", "learned(rows=302)@shift", 1, 2, 256, 1e-4},
         {"unique_copy", "learned(rows=302)@shift", 2, 1, 64, 1e-3},
+        {"binary_majority", "learned(rows=302)", 1, 1, 16, 1e-3}, /* as with offsets, without them */
+        {"sort", "learned(rows=302)", 1, 2, 256, 1e-4},
+        {"unique_copy", "learned(rows=302)", 2, 1, 64, 1e-3},
     };
+    enum { CELLS = sizeof cells / sizeof cells[0] };
     error e = ERROR_INIT;
     registry *r = registry_new(&e);
     spec s;
     cr_assert(spec_load("bench/specs/huang.yaml", r, NULL, &s, &e) == 0, "%s", e.message);
-    cr_assert_eq(s.count, 30);
-    int found[6] = {0};
+    cr_assert_eq(s.count, 5 * CELLS);
+    int found[CELLS] = {0};
     for (int i = 0; i < s.count; i++) {
         const run_config *c = &s.runs[i];
         length_bin b[CONFIG_BINS_MAX];
@@ -311,12 +320,12 @@ Test(spec, huang_has_the_published_sizes)
         cr_assert(c->train.min_len == 1 && c->train.len == 50 && c->train.batch == 64 && c->train.steps == 30000);
         cr_assert(c->train.weight_decay == 0.01 && c->eval.items == 2000 &&
                   c->train.schedule == CONFIG_SCHEDULE_LINEAR);
-        for (size_t j = 0; j < 6; j++)
+        for (size_t j = 0; j < CELLS; j++)
             found[j] += strcmp(c->task, cells[j].task) == 0 && strcmp(c->encoding, cells[j].encoding) == 0 &&
                         c->model.layers == cells[j].layers && c->model.heads == cells[j].heads &&
                         c->model.width == cells[j].width && c->train.lr == cells[j].lr;
     }
-    for (size_t j = 0; j < 6; j++)
+    for (size_t j = 0; j < CELLS; j++)
         cr_assert_eq(found[j], 5, "%s %s: %d runs", cells[j].task, cells[j].encoding, found[j]);
     spec_free(&s);
     registry_free(r);

@@ -63,6 +63,31 @@ Test(sweep, does_every_run_once)
     cr_expect_eq(fixture_executions(&f, 0), 6);
 }
 
+/* What a part of the grid is run of stays a part: reports read what was asked for in all. */
+Test(sweep, the_whole_grid_is_told_whatever_only_says)
+{
+    char path[PATH_MAX], key[CONFIG_KEY_SIZE];
+    int place[6] = {4, 5, 0, 1, 2, 3};
+    json_error_t fault;
+    fixture_open(&f, 6);
+    f.spec.count = 2;
+    f.spec.rest = 4;
+    f.spec.place = place;
+    cr_assert_eq(fixture_sweep(&f), 0, "%s", f.e.message);
+    cr_expect_eq(f.outcome.planned, 2);
+    cr_expect_eq(fixture_executions(&f, 0), 2);
+    snprintf(path, sizeof path, "%.3000s/spec.json", f.out);
+    json_t *told = json_load_file(path, 0, &fault), *runs = json_object_get(told, "runs");
+    cr_assert_not_null(told, "%s", fault.text);
+    cr_assert_eq(json_array_size(runs), 6);
+    for (int i = 0; i < 6; i++) {
+        const json_t *at = json_array_get(runs, (size_t)place[i]);
+        cr_expect_eq(json_integer_value(json_object_get(at, "seed")), 1 + i);
+        cr_expect_str_eq(json_string_value(json_object_get(at, "key")), fixture_key(&f, 1 + i, key));
+    }
+    json_decref(told);
+}
+
 /* Case D01: 12 runs, of which 7 done, 1 failed, 1 killed, 3 not begun. */
 Test(sweep, resume_runs_exactly_what_is_missing)
 {

@@ -34,6 +34,8 @@ static void tuned_open(const char *loss)
         if (i >= 2)
             strcpy(f.runs[i].encoding, "alibi");
     }
+    for (int i = 0; i < 4; i++)
+        f.runs[i].eval.decode = 1;
     f.spec.tune = (spec_tune){.rates = 2, .seeds = 2, .rate = {0.001, 0.003}};
     cr_assert_eq(tune_open(&f.spec, f.out, &t, &e), 0, "%s", e.message);
 }
@@ -66,7 +68,7 @@ Test(tune, every_cell_gets_every_rate_with_seeds_of_its_own)
         cr_expect_str_eq(c->encoding, i < 4 ? "nope" : "alibi");
         cr_expect_eq(c->train.lr, i % 4 < 2 ? 0.001 : 0.003);
         cr_expect_eq(c->seed, 101 + i % 2);
-        cr_expect(c->eval.items == 1 && c->eval.tokens == 1 && c->eval.stride == 0);
+        cr_expect(c->eval.items == 1 && c->eval.tokens == 1 && c->eval.stride == 0 && !c->eval.decode);
         for (int j = 0; j < 4; j++)
             cr_expect_neq(c->seed, f.runs[j].seed);
         /* but for these it is the reported run */

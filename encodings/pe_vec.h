@@ -1,0 +1,124 @@
+/* pe_vec.h - vectors of reals as wide as the registers that the compiler may use. Part of pe.h.
+ *
+ * gcc's own vectoriser adds up a reduction lane after lane, in order, which costs a short row more than all else; with these
+ * types the lanes are folded by halves, everything stays in registers, and the code is the same on every processor. Built-in
+ * encodings and the harness's kernels are compiled for several levels of instructions and chosen when the program starts; a
+ * plug-in has what its own flags say (-march=native).
+ */
+#ifndef PE_VEC_H
+#define PE_VEC_H
+
+#include <stdint.h>
+
+#include "pe.h" /* which includes this file at its end */
+
+#if defined(__AVX512F__)
+enum { PE_VEC_BYTES = 64 };
+#elif defined(__AVX__)
+enum { PE_VEC_BYTES = 32 };
+#else
+enum { PE_VEC_BYTES = 16 };
+#endif
+enum { PE_VEC_LANES = PE_VEC_BYTES / sizeof(real) };
+
+#define PE_VEC_INLINE static inline __attribute__((always_inline))
+
+typedef real pe_vec __attribute__((vector_size(PE_VEC_BYTES)));
+typedef real pe_vec_unaligned __attribute__((vector_size(PE_VEC_BYTES), aligned(sizeof(real)), may_alias));
+/* Integers as wide as a real: what comparisons give (all bits or none), and the bits of a real. */
+#if defined(PE_REAL_DOUBLE)
+typedef int64_t pe_vec_integer;
+#else
+typedef int32_t pe_vec_integer;
+#endif
+typedef pe_vec_integer pe_vec_mask __attribute__((vector_size(PE_VEC_BYTES)));
+
+PE_VEC_INLINE pe_vec pe_vec_load(const real *p)
+{
+    return *(const pe_vec_unaligned *)p;
+}
+
+PE_VEC_INLINE void pe_vec_store(real *p, pe_vec v)
+{
+    *(pe_vec_unaligned *)p = v;
+}
+
+PE_VEC_INLINE pe_vec pe_vec_fill(real x)
+{
+    return (pe_vec){0} + x;
+}
+
+/* The first n < PE_VEC_LANES lanes from p, `other` in the rest. */
+PE_VEC_INLINE pe_vec pe_vec_load_first(const real *p, int n, real other)
+{
+    real lane[PE_VEC_LANES];
+    for (int l = 0; l < PE_VEC_LANES; l++)
+        lane[l] = l < n ? p[l] : other;
+    return pe_vec_load(lane);
+}
+
+PE_VEC_INLINE void pe_vec_store_first(real *p, pe_vec v, int n)
+{
+    real lane[PE_VEC_LANES];
+    pe_vec_store(lane, v);
+    for (int l = 0; l < n; l++)
+        p[l] = lane[l];
+}
+
+PE_VEC_INLINE pe_vec pe_vec_select(pe_vec_mask where, pe_vec a, pe_vec b)
+{
+    return (pe_vec)(((pe_vec_mask)a & where) | ((pe_vec_mask)b & ~where));
+}
+
+PE_VEC_INLINE pe_vec pe_vec_max(pe_vec a, pe_vec b)
+{
+    return pe_vec_select(a > b, a, b);
+}
+
+PE_VEC_INLINE pe_vec pe_vec_min(pe_vec a, pe_vec b)
+{
+    return pe_vec_select(a < b, a, b);
+}
+
+/* Lanes j, j+1, ... < n. */
+PE_VEC_INLINE pe_vec_mask pe_vec_below(int j, int n)
+{
+    pe_vec_mask lane;
+    for (int l = 0; l < PE_VEC_LANES; l++)
+        lane[l] = l;
+    return lane < (pe_vec_integer)(n - j);
+}
+
+/* One number out of all lanes, by halves down to 16 bytes and then lane by lane. The copies are registers to the compiler. */
+typedef real pe_vec_half __attribute__((vector_size(32)));
+typedef real pe_vec_quarter __attribute__((vector_size(16)));
+typedef pe_vec_integer pe_vec_half_mask __attribute__((vector_size(32)));
+typedef pe_vec_integer pe_vec_quarter_mask __attribute__((vector_size(16)));
+
+#define PE_VEC_FOLD(name, both, both_of_two)                                                                              \
+    PE_VEC_INLINE real name(pe_vec v)                                                                                        \
+    {                                                                                                                  \
+        enum { LAST = 16 / sizeof(real) };                                                                             \
+        pe_vec_half half[PE_VEC_BYTES == 64 ? 2 : 1];                                                                        \
+        pe_vec_quarter quarter[2];                                                                                        \
+        real lane[LAST];                                                                                               \
+        memcpy(half, &v, PE_VEC_BYTES == 16 ? 16 : sizeof half);                                                          \
+        if (PE_VEC_BYTES == 64)                                                                                           \
+            half[0] = both(pe_vec_half, pe_vec_half_mask, half[0], half[PE_VEC_BYTES == 64]);                                   \
+        memcpy(quarter, half, PE_VEC_BYTES == 16 ? 16 : sizeof quarter);                                                  \
+        if (PE_VEC_BYTES >= 32)                                                                                           \
+            quarter[0] = both(pe_vec_quarter, pe_vec_quarter_mask, quarter[0], quarter[1]);                                  \
+        memcpy(lane, quarter, sizeof lane);                                                                            \
+        return LAST == 4 ? both_of_two(both_of_two(lane[0], lane[2 % LAST]), both_of_two(lane[1], lane[3 % LAST]))     \
+                         : both_of_two(lane[0], lane[1]);                                                              \
+    }
+
+#define PE_VEC_PLUS(type, mask, a, b) ((a) + (b))
+#define PE_VEC_PLUS_TWO(a, b) ((a) + (b))
+#define PE_VEC_LARGER(type, mask, a, b) ((type)(((mask)(a) & ((a) > (b))) | ((mask)(b) & ~((a) > (b)))))
+#define PE_VEC_LARGER_TWO(a, b) ((a) > (b) ? (a) : (b))
+
+PE_VEC_FOLD(pe_vec_sum, PE_VEC_PLUS, PE_VEC_PLUS_TWO)
+PE_VEC_FOLD(pe_vec_top, PE_VEC_LARGER, PE_VEC_LARGER_TWO)
+
+#endif

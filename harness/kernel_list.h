@@ -1,0 +1,22 @@
+/* kernel_list.h - the functions that are compiled for each level of encodings/level.h: KERNEL(result, name, parameters).
+ * meson.build renames them in the objects of a level, name_v4; kernels.c makes each name stand for this processor's.
+ */
+KERNEL(void, product, (const product_job *))
+KERNEL(void, product_pack, (const real *, int, int, int, real *))
+KERNEL(void, product_transpose, (const real *, int, int, real *))
+KERNEL(void, vmath_softmax, (real *, const real *, int, int))
+KERNEL(void, vmath_softmax_bwd, (const real *, real *, int, int))
+KERNEL(double, vmath_cross_entropy, (const real *, int, int, real, real *))
+KERNEL(void, vmath_gelu, (const real *, real *, size_t, int))
+KERNEL(void, vmath_gelu_bwd, (const real *, const real *, real *, size_t, int))
+KERNEL(real, vmath_dot, (const real *, const real *, int))
+KERNEL(void, vmath_add, (real *, const real *, size_t))
+KERNEL(void, vmath_add_columns, (real *, const real *, int, int))
+KERNEL(void, vmath_add_to, (real *, const real *, const real *, int, int))
+KERNEL(void, vmath_scale, (real *, real, size_t))
+KERNEL(void, vmath_axpy, (real *, real, const real *, size_t))
+KERNEL(double, vmath_sum_squares, (const real *, size_t))
+KERNEL(int, vmath_argmax, (const real *, int))
+KERNEL(void, norm, (int, const real *, const real *, const real *, real *, real *, int, int))
+KERNEL(void, norm_bwd, (int, const real *, const real *, const real *, const real *, real *, real *, real *, int, int))
+KERNEL(void, adamw_step, (const adamw_rates *, real *, real *, real *, real *, size_t))
