@@ -240,13 +240,32 @@ int model_view(model *view, arena *a, const model *m, const layered_stack *stack
     return 0;
 }
 
+static int model_is_linear(const model *m, const model_param *p)
+{
+    return p->matrix || (m->tied_head && p->offset == m->token);
+}
+
 void model_changed(model *m)
 {
     for (int i = 0; i < m->params_count; i++) {
         const model_param *p = &m->params[i];
-        if (p->matrix || (m->tied_head && p->offset == m->token))
+        if (model_is_linear(m, p))
             product_transpose(m->value + p->offset, p->rows, p->cols, m->turned + p->offset);
     }
+}
+
+int model_is_current(const model *m)
+{
+    for (int i = 0; i < m->params_count; i++) {
+        const model_param *p = &m->params[i];
+        const real *value = m->value + p->offset, *turned = m->turned + p->offset;
+        size_t last = model_param_length(p) - 1;
+        size_t right = (size_t)p->cols - 1; /* of the first row: the last row's first in the transpose */
+        if (model_is_linear(m, p) && (value[0] != turned[0] || value[last] != turned[last] ||
+                                      value[right] != turned[right * (size_t)p->rows]))
+            return 0;
+    }
+    return 1;
 }
 
 void model_init(model *m, uint64_t seed)

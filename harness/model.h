@@ -67,6 +67,8 @@ void model_init(model *m, uint64_t seed);
 /* To be called after values were changed, before the next forward pass: turns the matrices anew. model_init and adamw_update
  * call it. */
 void model_changed(model *m);
+/* 0: a matrix was seen to differ from its transpose, so model_changed was forgotten. Looks at three elements of each. */
+int model_is_current(const model *m);
 
 /* The same network and the same values under stacks that differ from the model's in options only, for evaluation. The view
  * owns nothing; m and stacks must outlive it. -1: no memory. */

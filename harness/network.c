@@ -257,6 +257,7 @@ static void network_layer_bwd(const model *m, workspace *w, const batch *b, int 
 void model_forward(const model *m, workspace *w, const batch *b)
 {
     assert(b->sequences <= w->max_sequences && b->start[b->sequences] <= w->max_tokens);
+    assert(model_is_current(m)); /* else call model_changed */
     network_place(m, w, b);
     network_embed(m, w, b, w->layer[0].in);
     for (int l = 0; l < m->shape.layers; l++)

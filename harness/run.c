@@ -8,8 +8,8 @@
 #include "gemm.h"
 #include "regime.h"
 #include "stopwatch.h"
-#include "train.h"
 #include "subnormals.h"
+#include "train.h"
 #include "weights.h"
 
 const char *run_status_name(run_status s)

@@ -115,11 +115,11 @@ static int weights_read(weights *w, const safetensors *file, const registry *r, 
     for (int i = 0; i < w->trained.params_count; i++)
         if (weights_read_param(w, file, &w->trained.params[i], e) < 0)
             return -1;
-    model_changed(&w->trained);
     for (int i = 0; i < file->count; i++)
         if (!model_find(&w->trained, file->entry[i].name))
             return error_set(e, ERROR_USAGE, "%s: tensor '%s' has no place in the network of its configuration",
                              file->path, file->entry[i].name);
+    model_changed(&w->trained);
     return 0;
 }
 

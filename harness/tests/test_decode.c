@@ -184,6 +184,7 @@ Test(decode, side_by_side_as_alone)
     model_init(&b.m, 3);
     for (size_t i = 0; i < b.m.length; i++)
         b.m.value[i] *= 8; /* start values alone repeat one token */
+    model_changed(&b.m);
     evaluate_free_run(&b.m, &b.work, &b.forced, b.data.answer_begin, &b.room);
     int distinct[64] = {0}, kinds = 0, end = task_symbols(b.t) + 2;
     for (int n = 0; n < WRITTEN_SEQUENCES; n++) {
