@@ -118,10 +118,11 @@ int profile_rotary_make(look *k, profile_rotary **out, int *count, error *e);
 void profile_bias_free(profile_bias *b, int count);
 void profile_rotary_free(profile_rotary *r, int count);
 
-/* Of sequences of up to len tokens: _add takes the weights p[heads][len][len] of one layer of one sequence, layer 0
- * first; _finish turns sums into means. */
+/* Of sequences of up to len tokens: what the watch sees of a sequence's layers is added up, _count counts the sequence,
+ * and _finish turns sums into means. */
 int profile_attention_open(profile_attention *a, const pe_shape *shape, int len, error *e);
-void profile_attention_add(profile_attention *a, const pe_shape *shape, int layer, const real *p, int len);
+attention_watch profile_attention_watch(profile_attention *a);
+void profile_attention_count(profile_attention *a, int causal, int len);
 void profile_attention_finish(profile_attention *a);
 void profile_attention_free(profile_attention *a);
 

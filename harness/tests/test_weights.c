@@ -139,7 +139,7 @@ Test(weights, none_of_a_run_that_diverged)
     run_result out;
     registry *r = setting_registry();
     scratch_path(&weights_room, "none.safetensors", path);
-    setting_checked(&c, "encoding=nope|train.lr=1e9|train.clip=0|train.warmup=0|" WEIGHTS_SMALL);
+    setting_checked(&c, "encoding=nope|train.lr=1e6|train.clip=0|train.warmup=0|" WEIGHTS_SMALL);
     cr_assert_eq(run_execute_with(&c, r, NULL, &(run_files){.weights = path}, &out, &e), 0, "%s", e.message);
     cr_assert_eq(out.status, RUN_DIVERGED);
     cr_assert(!out.weights_saved && access(path, F_OK) < 0);
