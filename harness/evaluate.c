@@ -56,7 +56,7 @@ point_standing evaluate_standing(const evaluation *v, const double *pos, int len
 
 /* ------------------------------------------------------------------------------------------------ answer tasks */
 
-enum { EVALUATE_PART_TOKENS = 2048, EVALUATE_LENGTHS = 1 << 30 };
+enum { EVALUATE_LENGTHS = 1 << 30 };
 
 void evaluate_sequence(const int *target, const int *guess, const double *loss, int count, answer_sums *sums)
 {

@@ -14,6 +14,9 @@
 #include "task.h"
 #include "train.h"
 
+/* Sequences are evaluated in parts of about this many tokens, at least one sequence each. */
+enum { EVALUATE_PART_TOKENS = 2048 };
+
 typedef struct evaluation {
     const run_config *config;
     const task *task;

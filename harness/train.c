@@ -26,7 +26,7 @@ double train_rate(const run_config *c, int step)
 /* A step is worked off in parts whose activations stay near the core; only speed and memory depend on this. */
 enum { TRAIN_PART_REALS = 1 << 15, TRAIN_VALIDATION_ITEMS = 128 };
 
-static int trainer_part_tokens(const run_config *c, int longest)
+int train_part_tokens(const run_config *c, int longest)
 {
     int tokens = TRAIN_PART_REALS / c->model.width;
     return tokens > longest ? tokens : longest;
@@ -35,7 +35,7 @@ static int trainer_part_tokens(const run_config *c, int longest)
 int trainer_create(trainer *t, arena *a, const run_config *c, const task *what, model *m, error *e)
 {
     int longest = task_tokens(what, c->train.len);
-    *t = (trainer){ .config = c, .task = what, .model = m, .part_tokens = trainer_part_tokens(c, longest),
+    *t = (trainer){ .config = c, .task = what, .model = m, .part_tokens = train_part_tokens(c, longest),
                     .best_loss = INFINITY };
     int most = t->part_tokens < c->train.batch * longest ? t->part_tokens : c->train.batch * longest;
     int sequences = c->train.batch > TRAIN_VALIDATION_ITEMS ? c->train.batch : TRAIN_VALIDATION_ITEMS;

@@ -31,6 +31,10 @@ batch batch_buffer_part(const batch_buffer *b, int first, int count, uint64_t se
 /* The learning rate of step 0 .. steps-1: linear warm-up, then the schedule from lr down to lr * min_lr at the last step. */
 double train_rate(const run_config *c, int step);
 
+/* Most tokens of a part: a step is worked off in parts whose activations stay near the core. longest: tokens of the longest
+ * training sequence. */
+int train_part_tokens(const run_config *c, int longest);
+
 typedef struct trainer {
     const run_config *config;
     const task *task;
