@@ -33,6 +33,8 @@ typedef int64_t pe_vec_integer;
 typedef int32_t pe_vec_integer;
 #endif
 typedef pe_vec_integer pe_vec_mask __attribute__((vector_size(PE_VEC_BYTES)));
+/* The bits of 32-bit reals as whole numbers that may wrap around. */
+typedef uint32_t pe_vec_bits __attribute__((vector_size(PE_VEC_BYTES)));
 
 PE_VEC_INLINE pe_vec pe_vec_load(const real *p)
 {
