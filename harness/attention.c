@@ -206,7 +206,9 @@ static void attention_all(const attention_layer *l, const pe_shape *shape, atten
 {
     const placement *longest = l->has_bias && l->bias_by_distance ? attention_longest(io) : NULL;
     if (longest) {
+        breakdown_at(s->breakdown, BREAKDOWN_ENCODING);
         attention_vector_fill(l, shape, s, longest);
+        breakdown_at(s->breakdown, BREAKDOWN_ATTENTION);
         if (backward)
             memset(s->dvector, 0, sizeof(real) * (size_t)(2 * longest->len - 1) * (size_t)shape->heads);
     }
@@ -220,6 +222,7 @@ static void attention_all(const attention_layer *l, const pe_shape *shape, atten
         for (int row = 0; row < len; row += step)
             attention_rows(&b, n, row, row + step <= len ? step : len - row, backward);
     }
+    breakdown_at(s->breakdown, BREAKDOWN_ENCODING);
     if (longest && backward)
         attention_vector_grad(l, shape, s, longest);
 }

@@ -8,6 +8,7 @@
 #define ATTENTION_H
 
 #include "arena.h"
+#include "breakdown.h"
 #include "pe.h"
 #include "placement.h"
 #include "registry.h"
@@ -43,6 +44,7 @@ typedef struct attention_scratch {
     real *vector, *dvector;       /* [heads][2 * max_len - 1], for biases by distance, and room for one row's rounding up */
     real *packed_k, *packed_v;    /* transposes of all sequences' keys and, in training, values: see attention_pack */
     real *save[STACK_MEMBERS_MAX];
+    breakdown *breakdown;         /* where its time goes; NULL: nobody asks */
 } attention_scratch;
 
 /* Who wants to see attention weights, which are not kept: `see` is called in the forward pass, after the softmax, for each

@@ -52,6 +52,7 @@ static int attention_visible(const attention_block *b, int r)
 
 void attention_block_bias(const attention_block *b)
 {
+    breakdown_at(b->s->breakdown, BREAKDOWN_ENCODING);
     memset(b->s->bias, 0, sizeof(real) * (size_t)b->tile.plane * (size_t)b->shape->heads);
     for (int m = 0; m < b->l->count; m++) {
         if (!b->l->member[m].encoding->bias)
@@ -59,6 +60,7 @@ void attention_block_bias(const attention_block *b)
         pe_context c = attention_context(b->l, m, b->shape, b->place, 0);
         b->l->member[m].encoding->bias(&c, &b->tile, b->s->bias);
     }
+    breakdown_at(b->s->breakdown, BREAKDOWN_ATTENTION);
 }
 
 /* ------------------------------------------------------------------------------------------------ packed operands */
@@ -140,6 +142,7 @@ static void attention_scores(const attention_block *b, int head)
 
 static void attention_score_hooks(const attention_block *b)
 {
+    breakdown_at(b->s->breakdown, BREAKDOWN_ENCODING);
     for (int m = 0; m < b->l->count && b->l->has_score; m++) {
         if (!b->l->member[m].encoding->score)
             continue;
@@ -147,6 +150,7 @@ static void attention_score_hooks(const attention_block *b)
         pe_tile own = attention_member_tile(b, m);
         b->l->member[m].encoding->score(&c, &own, b->s->s, b->s->save[m]);
     }
+    breakdown_at(b->s->breakdown, BREAKDOWN_ATTENTION);
 }
 
 /* s = softmax(s + bias) over the visible keys, 0 beyond. */
@@ -187,12 +191,14 @@ static void attention_value_hooks(const attention_block *b)
 {
     int width = b->shape->width;
     real *o = b->io->o + ((size_t)b->io->start[b->sequence] + (size_t)b->tile.row_begin) * (size_t)width;
+    breakdown_at(b->s->breakdown, BREAKDOWN_ENCODING);
     for (int m = 0; m < b->l->count && b->l->has_value; m++) {
         if (!b->l->member[m].encoding->value)
             continue;
         pe_context c = attention_context(b->l, m, b->shape, b->place, 0);
         b->l->member[m].encoding->value(&c, &b->tile, b->s->s, o, width);
     }
+    breakdown_at(b->s->breakdown, BREAKDOWN_ATTENTION);
 }
 
 /* ------------------------------------------------------------------------------------------------ backward */
@@ -217,11 +223,13 @@ static void attention_value_hooks_bwd(const attention_block *b)
 {
     int width = b->shape->width;
     const real *d_o = b->io->d_o + ((size_t)b->io->start[b->sequence] + (size_t)b->tile.row_begin) * (size_t)width;
+    breakdown_at(b->s->breakdown, BREAKDOWN_ENCODING);
     for (int m = 0; m < b->l->count && b->l->has_value; m++)
         if (b->l->member[m].encoding->value_bwd) {
             pe_context c = attention_context(b->l, m, b->shape, b->place, 1);
             b->l->member[m].encoding->value_bwd(&c, &b->tile, b->s->s, d_o, width, b->s->ds);
         }
+    breakdown_at(b->s->breakdown, BREAKDOWN_ATTENTION);
 }
 
 /* ds: gradient of the weights on entry, of the scores after the bias on exit; 0 where nothing is visible. */
@@ -254,6 +262,7 @@ static void attention_score_hooks_bwd(const attention_block *b)
 {
     const attention_io *io = b->io;
     size_t first = (size_t)io->start[b->sequence] * (size_t)io->token_stride_qk;
+    breakdown_at(b->s->breakdown, BREAKDOWN_ENCODING);
     for (int m = b->l->count - 1; m >= 0 && b->l->has_score; m--) {
         const pe_descriptor *d = b->l->member[m].encoding;
         if (!d->score_bwd)
@@ -265,6 +274,7 @@ static void attention_score_hooks_bwd(const attention_block *b)
                            .dgate = d->gate ? io->dgate[m] + io->gate_at[m][b->sequence] : NULL };
         d->score_bwd(&c, &own, b->s->save[m], b->s->ds, &g);
     }
+    breakdown_at(b->s->breakdown, BREAKDOWN_ATTENTION);
 }
 
 /* dq, dk += from ds, the gradient of the scaled products. */
@@ -286,12 +296,14 @@ static void attention_scores_bwd(const attention_block *b, int head)
 
 void attention_block_bias_bwd(const attention_block *b)
 {
+    breakdown_at(b->s->breakdown, BREAKDOWN_ENCODING);
     for (int m = 0; m < b->l->count; m++) {
         if (!b->l->member[m].encoding->bias_bwd)
             continue;
         pe_context c = attention_context(b->l, m, b->shape, b->place, 1);
         b->l->member[m].encoding->bias_bwd(&c, &b->tile, b->s->dbias);
     }
+    breakdown_at(b->s->breakdown, BREAKDOWN_ATTENTION);
 }
 
 /* Heads one by one, each while its plane is in the cache; hooks see all of them at once, so where there are any, the heads

@@ -15,6 +15,7 @@
 
 #include "arena.h"
 #include "attention.h"
+#include "breakdown.h"
 #include "config.h"
 #include "error.h"
 #include "placement.h"
@@ -125,11 +126,18 @@ typedef struct workspace {
     /* training only */
     real *dh, *dwork, *dhidden, *dqkv, *dq, *dk;
     real *dgate[STACK_MEMBERS_MAX];
+    breakdown *breakdown;     /* where passes tell their time; NULL: nowhere */
 } workspace;
 
 /* map, map_options: replace the stacks' own position map when map is not NULL. */
 int workspace_create(workspace *w, arena *a, const model *m, const pe_map *map, const void *map_options,
                      int max_sequences, int max_tokens, int max_len, int training, error *e);
+
+/* From now on passes through w tell b where their time goes; b may be NULL. */
+static inline void workspace_time(workspace *w, breakdown *b)
+{
+    w->breakdown = w->scratch.breakdown = b;
+}
 
 /* The trunk: token ids to w->h. */
 void model_forward(const model *m, workspace *w, const batch *b);

@@ -83,6 +83,7 @@ static void network_embed(const model *m, workspace *w, const batch *b, real *x)
         for (int j = 0; j < width; j++)
             x[(size_t)t * width + j] = row[j] * scale;
     }
+    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     network_embed_hooks(m, w, b, x, 0);
 }
 
@@ -90,7 +91,9 @@ static void network_embed_bwd(const model *m, workspace *w, const batch *b, real
 {
     int width = m->shape.width, tokens = b->start[b->sequences];
     real scale = network_token_scale(m);
+    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     network_embed_hooks(m, w, b, dx, 1);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     for (int t = 0; t < tokens; t++)
         vmath_axpy(m->grad + m->token + (size_t)b->input[t] * width, scale, dx + (size_t)t * width, (size_t)width);
 }
@@ -183,21 +186,31 @@ static void network_layer(const model *m, workspace *w, const batch *b, int l, r
     const real *v = m->value, *turned = m->turned;
     int width = m->shape.width, tokens = b->start[b->sequences];
 
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     norm(m->norm_kind, a->in, v + p->norm1_w, v + p->norm1_b, a->norm1, a->stats1, tokens, width);
+    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     network_gates(m, w, b, at, a);
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear(a->norm1, turned + p->qkv_w, v + p->qkv_b, NULL, a->qkv, tokens, width, 3 * width);
+    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     attention_io io = network_io(m, w, b, at, a);
     if (at->rotated_dim != m->shape.head_dim) {
         network_spread(m, at, a->qkv, a->q, 0, tokens, 0);
         network_spread(m, at, a->qkv, a->k, 1, tokens, 0);
     }
     attention_rotate(at, &m->shape, &io);
+    breakdown_at(w->breakdown, BREAKDOWN_ATTENTION);
     attention_forward(at, &m->shape, &w->scratch, &io);
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear(a->o, turned + p->proj_w, v + p->proj_b, a->in, a->mid, tokens, width, width);
 
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     norm(m->norm_kind, a->mid, v + p->norm2_w, v + p->norm2_b, a->norm2, a->stats2, tokens, width);
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear(a->norm2, turned + p->fc1_w, v + p->fc1_b, NULL, a->fc1, tokens, width, m->hidden);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     vmath_gelu(a->fc1, a->act, (size_t)tokens * m->hidden, m->gelu_exact);
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear(a->act, turned + p->fc2_w, v + p->fc2_b, a->mid, out, tokens, m->hidden, width);
 }
 
@@ -216,13 +229,19 @@ static void network_layer_bwd(const model *m, workspace *w, const batch *b, int 
     real *g = m->grad;
     int width = m->shape.width, tokens = b->start[b->sequences];
 
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear_bwd(a->act, v + p->fc2_w, dh, w->dhidden, g + p->fc2_w, g + p->fc2_b, tokens, m->hidden, width);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     vmath_gelu_bwd(a->fc1, w->dhidden, w->dhidden, (size_t)tokens * m->hidden, m->gelu_exact);
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear_bwd(a->norm2, v + p->fc1_w, w->dhidden, w->dwork, g + p->fc1_w, g + p->fc1_b, tokens, width, m->hidden);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     norm_bwd(m->norm_kind, a->mid, v + p->norm2_w, a->stats2, w->dwork, dh, g + p->norm2_w,
              network_norm_b_grad(m, p->norm2_b), tokens, width);
 
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear_bwd(a->o, v + p->proj_w, dh, w->dwork, g + p->proj_w, g + p->proj_b, tokens, width, width);
+    breakdown_at(w->breakdown, BREAKDOWN_ATTENTION);
     int wide = at->rotated_dim != m->shape.head_dim;
     attention_io io = network_io(m, w, b, at, a);
     memset(w->dqkv, 0, sizeof(real) * (size_t)tokens * 3 * width);
@@ -241,13 +260,17 @@ static void network_layer_bwd(const model *m, workspace *w, const batch *b, int 
             memset(w->dgate[i], 0, sizeof(real) * network_gate_used(w, m, b, at, i));
     }
     attention_backward(at, &m->shape, &w->scratch, &io);
+    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     attention_rotate_bwd(at, &m->shape, &io);
     if (wide) {
         network_spread(m, at, w->dqkv, w->dq, 0, tokens, 1);
         network_spread(m, at, w->dqkv, w->dk, 1, tokens, 1);
     }
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear_bwd(a->norm1, v + p->qkv_w, w->dqkv, w->dwork, g + p->qkv_w, g + p->qkv_b, tokens, width, 3 * width);
+    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     network_gates_bwd(m, w, b, at, a, w->dwork);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     norm_bwd(m->norm_kind, a->in, v + p->norm1_w, a->stats1, w->dwork, dh, g + p->norm1_w,
              network_norm_b_grad(m, p->norm1_b), tokens, width);
 }
@@ -258,7 +281,9 @@ void model_forward(const model *m, workspace *w, const batch *b)
 {
     assert(b->sequences <= w->max_sequences && b->start[b->sequences] <= w->max_tokens);
     assert(model_is_current(m)); /* else call model_changed */
+    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     network_place(m, w, b);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     network_embed(m, w, b, w->layer[0].in);
     for (int l = 0; l < m->shape.layers; l++)
         network_layer(m, w, b, l, l + 1 < m->shape.layers ? w->layer[l + 1].in : w->h);
@@ -273,11 +298,14 @@ static void network_head(const model *m, workspace *w, int first, int rows)
         memcpy(w->head_in + (size_t)i * width, w->h + (size_t)w->scored[first + i] * width,
                sizeof(real) * (size_t)width);
     norm(m->norm_kind, w->head_in, v + m->norm_f_w, v + m->norm_f_b, w->head_norm, w->head_stats, rows, width);
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear(w->head_norm, m->turned + m->head_w, v + m->head_b, NULL, w->logits, rows, width, m->vocab);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
 }
 
 double model_loss(const model *m, workspace *w, const batch *b, double factor, double *loss, int *guess)
 {
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     w->scored_count = 0;
     for (int t = 0; t < b->start[b->sequences]; t++)
         if (b->target[t] != TASK_NOT_SCORED)
@@ -307,7 +335,9 @@ void model_backward(const model *m, workspace *w, const batch *b)
     real *g = m->grad;
     memset(w->dh, 0, sizeof(real) * (size_t)tokens * width);
     real *dnorm = w->dwork, *din = w->dhidden; /* rows <= tokens and hidden >= width: both fit */
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear_bwd(w->head_norm, v + m->head_w, w->logits, dnorm, g + m->head_w, g + m->head_b, rows, width, m->vocab);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     memset(din, 0, sizeof(real) * (size_t)rows * width);
     norm_bwd(m->norm_kind, w->head_in, v + m->norm_f_w, w->head_stats, dnorm, din, g + m->norm_f_w,
              network_norm_b_grad(m, m->norm_f_b), rows, width);

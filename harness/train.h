@@ -31,6 +31,10 @@ batch batch_buffer_part(const batch_buffer *b, int first, int count, uint64_t se
 /* The learning rate of step 0 .. steps-1: linear warm-up, then the schedule from lr down to lr * min_lr at the last step. */
 double train_rate(const run_config *c, int step);
 
+/* Most tokens of a part: a step is worked off in parts whose activations stay near the core. longest: tokens of the longest
+ * training sequence. */
+int train_part_tokens(const run_config *c, int longest);
+
 typedef struct trainer {
     const run_config *config;
     const task *task;
@@ -56,8 +60,11 @@ double trainer_step(trainer *t, int step, double *norm);
 /* Exact match and mean loss of the current weights on the validation stream at training lengths. */
 void trainer_validate(trainer *t, double *exact, double *loss);
 
-/* All steps, with validation, early stop, selection. Fills the training part of out; status RUN_OK, RUN_DIVERGED or
- * RUN_INTERRUPTED. -1 with e set: no memory. */
-int trainer_run(trainer *t, const run_watch *watch, run_result *out, error *e);
+/* All steps, with validation, early stop, selection. Fills the training part of out, train_seconds and cpu_seconds included;
+ * status RUN_OK, RUN_DIVERGED or RUN_INTERRUPTED. -1 with e set: no memory.
+ *
+ * state: the file (NULL: none) from which a training that was interrupted goes on, written about once a minute and when the
+ * training is interrupted. Where it cannot be written, training goes on without. */
+int trainer_run(trainer *t, const run_watch *watch, const char *state, run_result *out, error *e);
 
 #endif

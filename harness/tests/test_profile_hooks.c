@@ -325,7 +325,7 @@ static profile hooks_trained(const char *settings, int rows)
     scratch_open(&room);
     scratch_path(&room, "w.safetensors", path);
     setting_checked(&c, settings);
-    cr_assert_eq(run_execute_and_save(&c, r, NULL, path, &out, &e), 0, "%s", e.message);
+    cr_assert_eq(run_execute_with(&c, r, NULL, &(run_files){.weights = path}, &out, &e), 0, "%s", e.message);
     run_result_free(&out);
     cr_assert_eq(profile_trained(path, r, rows, &p, &e), 0, "%s", e.message);
     registry_free(r);
