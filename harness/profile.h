@@ -68,10 +68,6 @@ int profile_regression(const double *x, int rows, int cols, const double *y, con
  * |w|^2 / 2, pair i predicted from the pairs of the other folds (i % folds). *wrong: share of pairs told wrong. */
 int profile_order(const double *x, int cols, const int (*pair)[2], int pairs, int folds, double *wrong, error *e);
 
-/* Asks the library behind LAPACK for one thread; and puts what LAPACK returned, not 0, into words. */
-void profile_use_one_thread(void);
-int profile_lapack_failed(const char *what, int info, error *e);
-
 /* ------------------------------------------------------------------------------------------------ hooks */
 
 /* Added to scores by distance. A value may be -INFINITY: that key is hidden. */
