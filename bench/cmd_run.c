@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -132,17 +133,31 @@ static void cmd_run_tell_result(const run_config *c, const run_result *r)
     scores_print(stdout, r);
 }
 
-/* Runs, records, tells. What an interrupted run had measured is no result: it leaves no record, so that it is done
- * again. */
+/* Beside the record stands the state of a training that is not done: RECORD.state. None beside a device or a pipe. */
+static const char *cmd_run_state(const char *out, char path[PATH_MAX])
+{
+    struct stat found;
+    if (!out || (stat(out, &found) == 0 && !S_ISREG(found.st_mode)) ||
+        snprintf(path, PATH_MAX, "%s.state", out) >= PATH_MAX)
+        return NULL;
+    return path;
+}
+
+/* Runs, records, tells. What an interrupted run had measured is no result: it leaves no record but the state of its
+ * training, from which the same command goes on. */
 static int cmd_run_do(const command_host *host, const args *a, const run_config *c, watch *w, error *e)
 {
+    char state[PATH_MAX];
     const char *out = args_value(a, "out"), *save = args_value(a, "save");
     run_watch hooks = {watch_tell, w, host->stop};
+    run_files files = {.weights = save, .state = cmd_run_state(out, state)};
     run_result result = {0};
-    int status = run_execute_and_save(c, host->registry, &hooks, save, &result, e);
+    int status = run_execute_with(c, host->registry, &hooks, &files, &result, e);
     watch_close(w);
     if (!status && out && result.status != RUN_INTERRUPTED)
         status = cmd_run_record(c, &result, out, e);
+    if (!status && files.state && result.status != RUN_INTERRUPTED)
+        unlink(files.state);
     if (!status && w->style != WATCH_TOLD) {
         cmd_run_tell_result(c, &result);
         cmd_run_tell_files(result.status == RUN_INTERRUPTED ? NULL : out, result.weights_saved ? save : NULL);
@@ -221,7 +236,8 @@ const command command_run = {
         "Trains one network from scratch and measures it at the training length and past it. One run is one thread; "
         "the same command on the same machine gives the same record, timings aside.\n\n"
         "A run that diverges stops at once and is recorded as such; the exit status is then 1. An interrupted run "
-        "leaves no record.\n\n"
+        "leaves no record but, with --out, the state of its training in FILE.json.state, from which the same command of the "
+        "same build goes on; written about once a minute, it outlives a crash, too.\n\n"
         "--save writes one F32 tensor for each parameter: tok_emb, layerN.ln1.w and .b, layerN.qkv.w (rows of q, then of "
         "k, then of v) and .b, layerN.proj.*, layerN.ln2.*, layerN.fc1.*, layerN.fc2.*, lnf.*, head.* (a tied head is "
         "tok_emb), and those of the encoding, such as ENCODING.table or layerN.ENCODING.table. The metadata hold the "

@@ -249,8 +249,9 @@ const command command_sweep = {
         "DIR/tune, with the choice in DIR/tune/choice.json. Workers wait for each other's trials. A cell whose trials "
         "all diverged is left out and named, and the exit status is then 1.\n\n"
         "Each finished run leaves one record, DIR/runs/KEY.json, and a run that has a record is not done again: "
-        "after Ctrl-C or a crash the same command goes on with what is missing. A run that fails or diverges is a "
-        "recorded outcome, and the sweep goes on; the exit status is then 1. At the end the tables are written as "
+        "after Ctrl-C or a crash the same command goes on with what is missing, and runs that had begun go on where they stood "
+        "(KEY.json.state, written about once a minute; the same build on the same kind of processor). A run that fails or "
+        "diverges is a recorded outcome, and the sweep goes on; the exit status is then 1. At the end the tables are written as "
         "by 'posbench collect'.",
     .options = cmd_sweep_arguments,
     .examples = cmd_sweep_example,

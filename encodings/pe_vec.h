@@ -5,12 +5,12 @@
  * encodings and the harness's kernels are compiled for several levels of instructions and chosen when the program starts; a
  * plug-in has what its own flags say (-march=native).
  */
+#include "pe.h" /* which includes this file at its end: before the guard, so that it is whole there in either order */
+
 #ifndef PE_VEC_H
 #define PE_VEC_H
 
 #include <stdint.h>
-
-#include "pe.h" /* which includes this file at its end */
 
 #if defined(__AVX512F__)
 enum { PE_VEC_BYTES = 64 };
@@ -19,7 +19,8 @@ enum { PE_VEC_BYTES = 32 };
 #else
 enum { PE_VEC_BYTES = 16 };
 #endif
-enum { PE_VEC_LANES = PE_VEC_BYTES / sizeof(real) };
+/* Reals in a vector, and in the 16 bytes that serve for what does not fill one. */
+enum { PE_VEC_LANES = PE_VEC_BYTES / sizeof(real), PE_VEC_QUARTER = 16 / sizeof(real) };
 
 #define PE_VEC_INLINE static inline __attribute__((always_inline))
 
@@ -32,6 +33,8 @@ typedef int64_t pe_vec_integer;
 typedef int32_t pe_vec_integer;
 #endif
 typedef pe_vec_integer pe_vec_mask __attribute__((vector_size(PE_VEC_BYTES)));
+/* The bits of 32-bit reals as whole numbers that may wrap around. */
+typedef uint32_t pe_vec_bits __attribute__((vector_size(PE_VEC_BYTES)));
 
 PE_VEC_INLINE pe_vec pe_vec_load(const real *p)
 {
@@ -120,5 +123,16 @@ typedef pe_vec_integer pe_vec_quarter_mask __attribute__((vector_size(16)));
 
 PE_VEC_FOLD(pe_vec_sum, PE_VEC_PLUS, PE_VEC_PLUS_TWO)
 PE_VEC_FOLD(pe_vec_top, PE_VEC_LARGER, PE_VEC_LARGER_TWO)
+
+PE_VEC_INLINE pe_vec_quarter pe_vec_quarter_load(const real *p)
+{
+    typedef real unaligned __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
+    return *(const unaligned *)p;
+}
+
+PE_VEC_INLINE real pe_vec_quarter_sum(pe_vec_quarter v)
+{
+    return PE_VEC_QUARTER == 4 ? (v[0] + v[2 % PE_VEC_QUARTER]) + (v[1] + v[3 % PE_VEC_QUARTER]) : v[0] + v[1];
+}
 
 #endif

@@ -309,7 +309,8 @@ static int check_decode(const run_config *c, const task *t, const char **row, er
     if (!task_of(t)->pair)
         return error_set(e, ERROR_USAGE, "the answers of %s stand among given tokens, so there is nothing to decode",
                          task_of(t)->name);
-    return error_set(e, ERROR_USAGE, "without a causal mask (model.causal=false) all of an answer is filled in at once");
+    return error_set(e, ERROR_USAGE,
+                     "without a causal mask (model.causal=false) all of an answer is filled in at once");
 }
 
 /* A map that takes positions from the task, beside a task that has none. */

@@ -161,8 +161,9 @@ static int answer_bench_create(const evaluation *v, answer_bench *a, int longest
     a->sums.position_n = ARENA_NEW(&a->memory, long, longest);
     if (failed || !a->part_start || !a->guess || !a->loss || !a->pos || !a->sums.position_loss || !a->sums.position_n)
         return error_set(e, ERROR_ENVIRONMENT, "no memory to evaluate %d tokens", longest);
-    return v->config->eval.decode ? decode_room_create(&a->decoded, &a->memory, per_part, per_part * longest, longest, e)
-                                  : 0;
+    return v->config->eval.decode
+               ? decode_room_create(&a->decoded, &a->memory, per_part, per_part * longest, longest, e)
+               : 0;
 }
 
 /* Draws items first .. first+count-1 of the bin and looks where they stand. */

@@ -1,9 +1,9 @@
 /* evaluate.h - what trained weights are worth at each length.
  *
- * Evaluation is teacher-forced. For a causal network "every answer token is the arg-max" is the same event as "greedy decoding
- * gives the whole answer", since what is decoded so far equals the answer so far. With eval.decode the same sequences are also
- * decoded, and scored under the mode "free_running": exact match must come out the same, token accuracy need not, since a
- * wrong token is then read by all that follow.
+ * Evaluation is teacher-forced. For a causal network "every answer token is the arg-max" is the same event as "greedy
+ * decoding gives the whole answer", since what is decoded so far equals the answer so far. With eval.decode the same
+ * sequences are also decoded, and scored under the mode "free_running": exact match must come out the same, token
+ * accuracy need not, since a wrong token is then read by all that follow.
  */
 #ifndef EVALUATE_H
 #define EVALUATE_H
@@ -62,9 +62,9 @@ point_standing evaluate_standing(const evaluation *v, const double *pos, int len
 
 /* ------------------------------------------------------------------------------------------------ evaluate_decode.c */
 
-/* Greedy decoding of one sequence: tokens[0 .. prompt_len-1] is extended by arg-max tokens until there are `count`. Each step
- * runs the whole prefix; the final length is made known to hooks that read it. given[count]: positions that the
- * task proposes for all tokens, or NULL. work: an evaluation workspace for sequences of count tokens. */
+/* Greedy decoding of one sequence: tokens[0 .. prompt_len-1] is extended by arg-max tokens until there are `count`.
+ * Each step runs the whole prefix; the final length is made known to hooks that read it. given[count]: positions that
+ * the task proposes for all tokens, or NULL. work: an evaluation workspace for sequences of count tokens. */
 void evaluate_decode(const model *m, workspace *work, int *tokens, const double *given, int prompt_len, int count,
                      uint64_t seed);
 
@@ -80,12 +80,13 @@ typedef struct decode_room {
 /* -1 with e set: no memory. max_sequences, max_tokens: of a batch; longest: tokens of its longest sequence. */
 int decode_room_create(decode_room *r, arena *a, int max_sequences, int max_tokens, int longest, error *e);
 
-/* Decodes the answers of a batch that was teacher-forced with this workspace, and counts them. An answer gets as many tokens as
- * the right one has, its end (the last target) included; what would follow an end that comes too early is wrong. A sequence
- * knows the length of the right one where hooks read total_len, and stands where it stood under teacher forcing.
+/* Decodes the answers of a batch that was teacher-forced with this workspace, and counts them. An answer gets as many
+ * tokens as the right one has, its end (the last target) included; what would follow an end that comes too early is
+ * wrong. A sequence knows the length of the right one where hooks read total_len, and stands where it stood under
+ * teacher forcing.
  *
- * Nothing is kept from one step to the next: each runs the network over the whole prefix, so an answer of n tokens behind a
- * prompt of p costs n p + n (n-1) / 2 tokens where teacher forcing costs p + n - 1. */
+ * Nothing is kept from one step to the next: each runs the network over the whole prefix, so an answer of n tokens
+ * behind a prompt of p costs n p + n (n-1) / 2 tokens where teacher forcing costs p + n - 1. */
 void evaluate_free_run(const model *m, workspace *work, const batch *forced, const int *answer_begin, decode_room *r);
 
 /* Appends exact match and token accuracy under the mode "free_running". -1: no memory. */

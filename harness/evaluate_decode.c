@@ -11,15 +11,20 @@ void evaluate_decode(const model *m, workspace *work, int *tokens, const double 
                      uint64_t seed)
 {
     assert(count <= work->max_len);
-    int target[count], start[2] = { 0, 0 };
+    int target[count], start[2] = {0, 0};
     for (int t = 0; t < count; t++)
         target[t] = TASK_NOT_SCORED;
     int guess[count];
     for (int len = prompt_len; len < count; len++) {
         start[1] = len;
         target[len - 1] = 0; /* any token: only the guess is wanted */
-        batch b = { .sequences = 1, .start = start, .input = tokens, .target = target, .given = given, .total_len = count,
-                    .seed = seed };
+        batch b = {.sequences = 1,
+                   .start = start,
+                   .input = tokens,
+                   .target = target,
+                   .given = given,
+                   .total_len = count,
+                   .seed = seed};
         model_forward(m, work, &b);
         model_loss(m, work, &b, 0, NULL, guess);
         target[len - 1] = TASK_NOT_SCORED;
@@ -29,14 +34,14 @@ void evaluate_decode(const model *m, workspace *work, int *tokens, const double 
 
 int decode_room_create(decode_room *r, arena *a, int max_sequences, int max_tokens, int longest, error *e)
 {
-    *r = (decode_room){ .start = ARENA_NEW(a, int, max_sequences + 1),
-                        .input = ARENA_NEW(a, int, max_tokens),
-                        .target = ARENA_NEW(a, int, max_tokens),
-                        .guess = ARENA_NEW(a, int, max_tokens),
-                        .written = ARENA_NEW(a, int, max_tokens),
-                        .said = ARENA_NEW(a, int, max_tokens),
-                        .given = ARENA_NEW(a, double, max_tokens),
-                        .no_loss = ARENA_NEW(a, double, longest) };
+    *r = (decode_room){.start = ARENA_NEW(a, int, max_sequences + 1),
+                       .input = ARENA_NEW(a, int, max_tokens),
+                       .target = ARENA_NEW(a, int, max_tokens),
+                       .guess = ARENA_NEW(a, int, max_tokens),
+                       .written = ARENA_NEW(a, int, max_tokens),
+                       .said = ARENA_NEW(a, int, max_tokens),
+                       .given = ARENA_NEW(a, double, max_tokens),
+                       .no_loss = ARENA_NEW(a, double, longest)};
     r->sums.position_loss = ARENA_NEW(a, double, longest);
     r->sums.position_n = ARENA_NEW(a, long, longest);
     if (!r->start || !r->input || !r->target || !r->guess || !r->written || !r->said || !r->given || !r->no_loss ||
@@ -45,8 +50,8 @@ int decode_room_create(decode_room *r, arena *a, int max_sequences, int max_toke
     return 0;
 }
 
-/* Sequences first .. end-1 of `forced` are equally long and begin their answers at the same index, so that they are decoded
- * side by side. */
+/* Sequences first .. end-1 of `forced` are equally long and begin their answers at the same index, so that they are
+ * decoded side by side. */
 static int decode_group_end(const batch *forced, const int *answer_begin, int first)
 {
     int end = first + 1, len = forced->start[first + 1] - forced->start[first];
@@ -56,8 +61,8 @@ static int decode_group_end(const batch *forced, const int *answer_begin, int fi
     return end;
 }
 
-/* The first `len` tokens of each sequence of the group, as far as they are written, as a batch. Each keeps its number in the
- * whole batch, and the length that it will have: so it stands where it stood when it was teacher-forced. */
+/* The first `len` tokens of each sequence of the group, as far as they are written, as a batch. Each keeps its number
+ * in the whole batch, and the length that it will have: so it stands where it stood when it was teacher-forced. */
 static batch decode_prefix(const batch *forced, int first, int end, int len, decode_room *r)
 {
     for (int n = 0; n < end - first; n++) {
@@ -81,8 +86,8 @@ static batch decode_prefix(const batch *forced, int first, int end, int len, dec
     return prefix;
 }
 
-/* Takes the token behind the first `len` ones of sequence n of the group; `begun`: it is not the answer's first. Returns 1
- * while the answer has not ended. */
+/* Takes the token behind the first `len` ones of sequence n of the group; `begun`: it is not the answer's first.
+ * Returns 1 while the answer has not ended. */
 static int decode_take(const batch *forced, int first, int n, int len, int begun, decode_room *r)
 {
     int at = forced->start[first + n], behind = forced->start[first + n + 1];
@@ -130,9 +135,9 @@ int evaluate_free_values(length_bin bin, const decode_room *r, point_standing st
     const struct {
         const char *metric;
         long right, n;
-    } rows[] = { { "exact_match", s->exact, s->sequences }, { "token_accuracy", s->right, s->tokens } };
+    } rows[] = {{"exact_match", s->exact, s->sequences}, {"token_accuracy", s->right, s->tokens}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        run_value value = { .bin = bin, .metric = rows[i].metric, .mode = "free_running", .status = "ok" };
+        run_value value = {.bin = bin, .metric = rows[i].metric, .mode = "free_running", .status = "ok"};
         value.n = standing.undefined ? 0 : rows[i].n;
         value.value = value.n ? (double)rows[i].right / (double)value.n : NAN;
         if (standing.undefined)

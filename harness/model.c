@@ -254,6 +254,12 @@ void model_changed(model *m)
     }
 }
 
+/* By their bits: what is not a number is equal to itself here. */
+static int model_differ(const real *a, const real *b)
+{
+    return memcmp(a, b, sizeof *a) != 0;
+}
+
 int model_is_current(const model *m)
 {
     for (int i = 0; i < m->params_count; i++) {
@@ -261,8 +267,8 @@ int model_is_current(const model *m)
         const real *value = m->value + p->offset, *turned = m->turned + p->offset;
         size_t last = model_param_length(p) - 1;
         size_t right = (size_t)p->cols - 1; /* of the first row: the last row's first in the transpose */
-        if (model_is_linear(m, p) && (value[0] != turned[0] || value[last] != turned[last] ||
-                                      value[right] != turned[right * (size_t)p->rows]))
+        if (model_is_linear(m, p) && (model_differ(value, turned) || model_differ(value + last, turned + last) ||
+                                      model_differ(value + right, turned + right * (size_t)p->rows)))
             return 0;
     }
     return 1;

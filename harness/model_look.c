@@ -1,38 +1,43 @@
 #include "model_look.h"
 
-#include "attention_block.h"
+#include "attention.h"
 
 /* ------------------------------------------------------------------------------------------------ set-up */
 
-static void look_member_sizes(const look *k, const attention_layer *l, int member, pe_sizes *most)
+static size_t look_gate_reals(const look *k, int member)
 {
-    pe_sizes sizes = {0, 0, 0};
-    pe_context c = {.shape = &k->m->shape,
-                    .options = l->member[member].options,
-                    .layer = l->layer,
-                    .len = k->max_len,
-                    .total_len = k->max_len};
-    if (l->member[member].encoding->sizes)
-        l->member[member].encoding->sizes(&c, k->max_len, k->max_len, &sizes);
-    most->gate_reals = sizes.gate_reals > most->gate_reals ? sizes.gate_reals : most->gate_reals;
-    most->save_reals = sizes.save_reals > most->save_reals ? sizes.save_reals : most->save_reals;
+    size_t most = 0;
+    for (int l = 0; l < k->m->shape.layers; l++) {
+        const attention_layer *a = &k->m->attention[l];
+        pe_sizes sizes = {0, 0, 0};
+        if (member >= a->count || !a->member[member].encoding->sizes)
+            continue;
+        pe_context c = {.shape = &k->m->shape,
+                        .options = a->member[member].options,
+                        .layer = l,
+                        .len = k->max_len,
+                        .total_len = k->max_len};
+        a->member[member].encoding->sizes(&c, 1, k->max_len, &sizes);
+        most = sizes.gate_reals > most ? sizes.gate_reals : most;
+    }
+    return most;
 }
 
 static int look_buffers(look *k)
 {
-    size_t square = (size_t)k->max_len * (size_t)k->max_len;
-    k->bias = ARENA_NEW(&k->memory, real, square * (size_t)k->m->shape.heads);
-    int failed = !k->bias;
+    const pe_shape *shape = &k->m->shape;
+    size_t values = (size_t)k->max_len * (size_t)shape->width;
+    k->v = ARENA_NEW(&k->memory, real, values);
+    k->o = ARENA_NEW(&k->memory, real, values);
+    int failed = !k->v || !k->o;
     for (int i = 0; i < STACK_MEMBERS_MAX; i++) {
-        pe_sizes most = {0, 0, 0};
-        for (int l = 0; l < k->m->shape.layers; l++)
-            if (i < k->m->attention[l].count)
-                look_member_sizes(k, &k->m->attention[l], i, &most);
-        k->save[i] = ARENA_NEW(&k->memory, real, most.save_reals);
-        k->gate[i] = ARENA_NEW(&k->memory, real, most.gate_reals);
-        failed |= !k->save[i] || !k->gate[i];
+        k->gate[i] = ARENA_NEW(&k->memory, real, look_gate_reals(k, i));
+        failed |= !k->gate[i];
     }
-    return failed ? -1 : 0;
+    return failed || attention_scratch_init(&k->scratch, &k->memory, shape, k->m->attention, shape->layers, 1,
+                                            k->max_len, k->max_len, 0) < 0
+               ? -1
+               : 0;
 }
 
 int look_open(look *k, const model *m, const pe_map *map, const void *map_options, int max_len, error *e)
@@ -93,34 +98,25 @@ void look_embed(look *k, real *x)
     }
 }
 
-/* += for a tile of whole rows. */
-static void look_add_biases(const look *k, int layer, const placement *place, const pe_tile *t, real *s)
-{
-    const attention_layer *l = &k->m->attention[layer];
-    for (int i = 0; i < l->count; i++) {
-        if (!l->member[i].encoding->bias)
-            continue;
-        pe_context c = attention_context(l, i, &k->m->shape, place, 0);
-        l->member[i].encoding->bias(&c, t, s);
-    }
-}
-
-/* Rows without anything between them: nothing here is fast. */
-static pe_tile look_tile(const pe_shape *shape, const placement *place, int row, int rows)
-{
-    pe_tile t = attention_tile(shape, place, row, rows);
-    t.stride = t.keys;
-    t.plane = t.rows * t.keys;
-    return t;
-}
-
 void look_bias(look *k, int layer, int row, real *out)
 {
     const pe_shape *shape = &k->m->shape;
+    const attention_layer *l = &k->m->attention[layer];
     const placement *place = look_placement(k, layer);
-    pe_tile t = look_tile(shape, place, row, 1);
-    memset(out, 0, (size_t)t.plane * (size_t)shape->heads * sizeof(real));
-    look_add_biases(k, layer, place, &t, out);
+    int keys = shape->causal ? row + 1 : k->len;
+    pe_tile t = {.row_begin = row,
+                 .rows = 1,
+                 .keys = keys,
+                 .stride = keys,
+                 .plane = keys,
+                 .scale = (real)(1 / sqrt((double)shape->head_dim))};
+    memset(out, 0, (size_t)keys * (size_t)shape->heads * sizeof(real));
+    for (int i = 0; i < l->count; i++) {
+        if (!l->member[i].encoding->bias)
+            continue;
+        pe_context c = attention_context(l, i, shape, place, 0);
+        l->member[i].encoding->bias(&c, &t, out);
+    }
 }
 
 int look_rotated_dim(const look *k, int layer)
@@ -128,88 +124,47 @@ int look_rotated_dim(const look *k, int layer)
     return k->m->attention[layer].rotated_dim;
 }
 
-static void look_rotate_at(const look *k, int layer, const placement *place, pe_role role, real *u)
+/* One sequence, with values of 0. */
+static attention_io look_io(look *k, int layer, const int start[2], const placement *const *place, real *q, real *key)
 {
-    const attention_layer *l = &k->m->attention[layer];
-    if (l->rotating < 0)
-        return;
-    pe_context c = attention_context(l, l->rotating, &k->m->shape, place, 0);
-    l->member[l->rotating].encoding->rotate(&c, role, u, k->m->shape.heads * l->rotated_dim, l->rotated_dim);
+    const pe_shape *shape = &k->m->shape;
+    static const size_t first[1] = {0};
+    static const size_t *const gate_at[STACK_MEMBERS_MAX] = {first, first, first, first, first, first, first, first};
+    return (attention_io){.sequences = 1,
+                          .start = start,
+                          .place = place,
+                          .q = q,
+                          .k = key,
+                          .token_stride_qk = shape->heads * k->m->attention[layer].rotated_dim,
+                          .v = k->v,
+                          .token_stride_v = shape->width,
+                          .o = k->o,
+                          .gate = k->gate,
+                          .gate_at = gate_at};
 }
 
 void look_rotate(look *k, int layer, pe_role role, real *u)
 {
-    look_rotate_at(k, layer, look_placement(k, layer), role, u);
-}
-
-/* ------------------------------------------------------------------------------------------------ attention */
-
-/* s[heads][len][len] (=) scale q.k; what a causal mask hides is computed as well, and is finite. */
-static void look_multiply(const look *k, const pe_tile *t, real *s)
-{
-    for (int h = 0; h < k->m->shape.heads; h++)
-        for (int i = 0; i < t->rows; i++)
-            for (int j = 0; j < t->keys; j++)
-                s[(size_t)h * (size_t)t->plane + (size_t)i * (size_t)t->stride + (size_t)j] =
-                    t->scale * pe_dot(t->q + (size_t)i * (size_t)t->token_stride + (size_t)h * (size_t)t->head_stride,
-                                      t->k + (size_t)j * (size_t)t->token_stride + (size_t)h * (size_t)t->head_stride,
-                                      t->rotated_dim);
-}
-
-static void look_scores(look *k, int layer, const placement *place, const pe_tile *t, real *s)
-{
     const attention_layer *l = &k->m->attention[layer];
-    for (int i = 0; i < l->count; i++) {
-        const pe_descriptor *d = l->member[i].encoding;
-        if (!d->score)
-            continue;
-        pe_context c = attention_context(l, i, &k->m->shape, place, 0);
-        pe_tile own = *t;
-        own.gate = d->gate ? k->gate[i] : NULL;
-        own.bias = d->reads_bias ? k->bias : NULL;
-        d->score(&c, &own, s, k->save[i]);
-    }
+    if (l->rotating < 0)
+        return;
+    pe_context c = attention_context(l, l->rotating, &k->m->shape, look_placement(k, layer), 0);
+    l->member[l->rotating].encoding->rotate(&c, role, u, k->m->shape.heads * l->rotated_dim, l->rotated_dim);
 }
 
-static void look_softmax(real *s, const real *bias, int visible, int keys)
-{
-    double most = -INFINITY, sum = 0;
-    for (int j = 0; j < visible; j++) {
-        s[j] += bias[j];
-        most = (double)s[j] > most ? (double)s[j] : most;
-    }
-    for (int j = 0; j < visible; j++) {
-        s[j] = (real)exp((double)s[j] - most);
-        sum += (double)s[j];
-    }
-    for (int j = 0; j < keys; j++)
-        s[j] = j < visible ? (real)((double)s[j] / sum) : 0;
-}
-
-void look_attention(look *k, int layer, const real *x, real *q, real *key, real *p)
+void look_attention(look *k, int layer, const real *x, real *q, real *key, const attention_watch *w)
 {
     const pe_shape *shape = &k->m->shape;
     const attention_layer *l = &k->m->attention[layer];
     const placement *place = look_placement(k, layer);
-    pe_tile t = look_tile(shape, place, 0, k->len);
-    t.q = q;
-    t.k = key;
-    t.token_stride = shape->heads * l->rotated_dim;
-    t.head_stride = t.rotated_dim = l->rotated_dim;
+    const int start[] = {0, k->len};
+    attention_io io = look_io(k, layer, start, &place, q, key);
+    io.watch = w;
     for (int i = 0; i < l->count; i++)
         if (l->member[i].encoding->gate) {
             pe_context c = attention_context(l, i, shape, place, 0);
             l->member[i].encoding->gate(&c, x, k->gate[i]);
         }
-    look_rotate_at(k, layer, place, PE_QUERY, q);
-    look_rotate_at(k, layer, place, PE_KEY, key);
-    memset(k->bias, 0, (size_t)t.plane * (size_t)shape->heads * sizeof(real));
-    look_add_biases(k, layer, place, &t, k->bias);
-    look_multiply(k, &t, p);
-    look_scores(k, layer, place, &t, p);
-    for (int h = 0; h < shape->heads; h++)
-        for (int i = 0; i < t.rows; i++) {
-            size_t at = (size_t)h * (size_t)t.plane + (size_t)i * (size_t)t.stride;
-            look_softmax(p + at, k->bias + at, shape->causal ? i + 1 : t.keys, t.keys);
-        }
+    attention_rotate(l, shape, &io);
+    attention_forward(l, shape, &k->scratch, &io);
 }

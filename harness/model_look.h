@@ -1,8 +1,4 @@
-/* model_look.h - what the hooks of a network compute, looked at one by one and outside of a pass.
- *
- * Nothing here is fast: whole sequences at once, and memory that grows with the square of the length. The order of the
- * hooks is that of attention.h; a test holds both against each other for every encoding.
- */
+/* model_look.h - what the hooks of a network compute, looked at one by one and outside of a pass through it. */
 #ifndef MODEL_LOOK_H
 #define MODEL_LOOK_H
 
@@ -16,8 +12,9 @@ typedef struct look {
     placements places;
     placement_source source;
     int len, max_len;
-    real *bias; /* [heads][max_len][max_len] */
-    real *save[STACK_MEMBERS_MAX], *gate[STACK_MEMBERS_MAX];
+    attention_scratch scratch;
+    real *v, *o; /* [max_len][width] values, all 0, and what attention makes of them */
+    real *gate[STACK_MEMBERS_MAX];
 } look;
 
 /* Buffers for sequences of up to max_len tokens under the map (NULL: the stacks' own). m must outlive it. Free with
@@ -41,8 +38,8 @@ int look_rotated_dim(const look *k, int layer);
 /* u[len][heads][rotated_dim]: head_dim reals of each head are rotated in place. */
 void look_rotate(look *k, int layer, pe_role role, real *u);
 
-/* p[heads][len][len] (=) the attention weights of a layer. x[len][width]: its normalised input, for gates; q, k as in
+/* Shows the attention weights of a layer to w. x[len][width]: its normalised input, for gates; q, key as in
  * look_rotate, before the rotation; they are rotated in place. */
-void look_attention(look *k, int layer, const real *x, real *q, real *key, real *p);
+void look_attention(look *k, int layer, const real *x, real *q, real *key, const attention_watch *w);
 
 #endif

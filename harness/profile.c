@@ -84,7 +84,6 @@ int profile_network_place(look *k, int rows, error *e)
 void profile_network_begin(void)
 {
     gemm_use_one_thread();
-    profile_use_one_thread();
     subnormals_flush();
 }
 

@@ -68,10 +68,6 @@ int profile_regression(const double *x, int rows, int cols, const double *y, con
  * |w|^2 / 2, pair i predicted from the pairs of the other folds (i % folds). *wrong: share of pairs told wrong. */
 int profile_order(const double *x, int cols, const int (*pair)[2], int pairs, int folds, double *wrong, error *e);
 
-/* Asks the library behind LAPACK for one thread; and puts what LAPACK returned, not 0, into words. */
-void profile_use_one_thread(void);
-int profile_lapack_failed(const char *what, int info, error *e);
-
 /* ------------------------------------------------------------------------------------------------ hooks */
 
 /* Added to scores by distance. A value may be -INFINITY: that key is hidden. */
@@ -118,10 +114,11 @@ int profile_rotary_make(look *k, profile_rotary **out, int *count, error *e);
 void profile_bias_free(profile_bias *b, int count);
 void profile_rotary_free(profile_rotary *r, int count);
 
-/* Of sequences of up to len tokens: _add takes the weights p[heads][len][len] of one layer of one sequence, layer 0
- * first; _finish turns sums into means. */
+/* Of sequences of up to len tokens: what the watch sees of a sequence's layers is added up, _count counts the sequence,
+ * and _finish turns sums into means. */
 int profile_attention_open(profile_attention *a, const pe_shape *shape, int len, error *e);
-void profile_attention_add(profile_attention *a, const pe_shape *shape, int layer, const real *p, int len);
+attention_watch profile_attention_watch(profile_attention *a);
+void profile_attention_count(profile_attention *a, int causal, int len);
 void profile_attention_finish(profile_attention *a);
 void profile_attention_free(profile_attention *a);
 

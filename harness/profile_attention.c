@@ -35,20 +35,28 @@ void profile_attention_free(profile_attention *a)
     *a = (profile_attention){0};
 }
 
-static void attention_add_row(profile_attention *a, int head, const real *p, int query, int len)
+/* attention_watch's */
+static void attention_see(void *self, int layer, int sequence, int head, int row, const real *weights, int visible)
 {
-    double *weight = a->weight + (size_t)head * (size_t)a->len;
-    for (int j = 0; j < len; j++) {
-        double share = (double)p[j];
-        int d = abs(query - j);
+    profile_attention *a = self;
+    int at = layer * a->heads + head;
+    double *weight = a->weight + (size_t)at * (size_t)a->len;
+    (void)sequence;
+    for (int j = 0; j < visible; j++) {
+        double share = (double)weights[j];
+        int d = abs(row - j);
         weight[d] += share;
-        a->distance[head] += share * d;
-        a->entropy[head] -= share > 0 ? share * log(share) : 0;
+        a->distance[at] += share * d;
+        a->entropy[at] -= share > 0 ? share * log(share) : 0;
     }
 }
 
-/* The same for even attention; once for each sequence, with the counts. */
-static void attention_add_even(profile_attention *a, int causal, int len)
+attention_watch profile_attention_watch(profile_attention *a)
+{
+    return (attention_watch){.see = attention_see, .self = a};
+}
+
+void profile_attention_count(profile_attention *a, int causal, int len)
 {
     for (int i = 0; i < len; i++) {
         int visible = causal ? i + 1 : len;
@@ -62,16 +70,6 @@ static void attention_add_even(profile_attention *a, int causal, int len)
         a->queries++;
     }
     a->sequences++;
-}
-
-void profile_attention_add(profile_attention *a, const pe_shape *shape, int layer, const real *p, int len)
-{
-    for (int h = 0; h < shape->heads; h++)
-        for (int i = 0; i < len; i++)
-            attention_add_row(a, layer * shape->heads + h, p + ((size_t)h * (size_t)len + (size_t)i) * (size_t)len, i,
-                              len);
-    if (layer == 0)
-        attention_add_even(a, shape->causal, len);
 }
 
 void profile_attention_finish(profile_attention *a)
@@ -111,27 +109,27 @@ int profile_attention_random(look *k, profile_attention *out, error *e)
     size_t len = (size_t)k->len, wide = 0;
     for (int l = 0; l < shape->layers; l++)
         wide = (size_t)look_rotated_dim(k, l) > wide ? (size_t)look_rotated_dim(k, l) : wide;
-    real *x = malloc(len * (size_t)shape->width * sizeof *x), *p = malloc(len * len * (size_t)shape->heads * sizeof *p);
-    real *q = malloc(len * (size_t)shape->heads * wide * sizeof *q),
-         *key = malloc(len * (size_t)shape->heads * wide * sizeof *q);
+    arena memory = {NULL, 0};
+    real *x = ARENA_NEW(&memory, real, len * (size_t)shape->width);
+    real *q = ARENA_NEW(&memory, real, len * (size_t)shape->heads * wide);
+    real *key = ARENA_NEW(&memory, real, len * (size_t)shape->heads * wide);
     int status = profile_attention_open(out, shape, k->len, e);
-    if (status == 0 && (!x || !p || !q || !key))
+    if (status == 0 && (!x || !q || !key))
         status = error_set(e, ERROR_ENVIRONMENT, "no memory for attention over %d tokens", k->len);
     out->random_content = 1;
-    for (int n = 0; n < ATTENTION_DRAWS && status == 0; n++)
+    attention_watch w = profile_attention_watch(out);
+    for (int n = 0; n < ATTENTION_DRAWS && status == 0; n++) {
         for (int l = 0; l < shape->layers; l++) {
             rng r = rng_stream(0, RNG_BOOTSTRAP, rng_hash("attention"), (uint32_t)(n * shape->layers + l));
             attention_draw(&r, x, len * (size_t)shape->width);
             attention_draw_heads(&r, k, l, q);
             attention_draw_heads(&r, k, l, key);
-            look_attention(k, l, x, q, key, p);
-            profile_attention_add(out, shape, l, p, k->len);
+            look_attention(k, l, x, q, key, &w);
         }
+        profile_attention_count(out, shape->causal, k->len);
+    }
     if (status == 0)
         profile_attention_finish(out);
-    free(x);
-    free(p);
-    free(q);
-    free(key);
+    arena_free(&memory);
     return status;
 }

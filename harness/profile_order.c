@@ -6,10 +6,11 @@
  */
 #include "profile.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "linalg.h"
 
 typedef struct order_fit {
     int count;  /* pairs fitted to */
@@ -57,9 +58,13 @@ static int order_newton(order_fit *o, const double *kernel, int pairs, double *b
         o->right[i] = f + (o->target[i] - p) / weight;
         o->right[n + i] = 1;
     }
-    lapack_int info = LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', o->count, 2, o->system, o->count, o->right, o->count);
+    linalg l;
+    if (linalg_open(&l, e) < 0)
+        return -1;
+    lapack_int info = l.dposv(LAPACK_COL_MAJOR, 'L', o->count, 2, o->system, o->count, o->right, o->count);
+    linalg_close(&l);
     if (info != 0)
-        return profile_lapack_failed("the order of pairs", info, e);
+        return linalg_failed("the order of pairs", info, e);
     double values = 0, ones = 0;
     for (size_t i = 0; i < n; i++) {
         values += o->right[i];

@@ -3,11 +3,11 @@
 #include "profile.h"
 
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "linalg.h"
 #include "rng.h"
 
 enum { PROBE_LEAST = 2 * PROFILE_FOLDS }; /* rows below which a fold would hold one */
@@ -66,10 +66,14 @@ static void probe_fit_load(probe_fit *f, const double *x, int rows, const double
 /* Singular values below single precision's rounding of the largest are none: tables are kept in that. */
 static int probe_fit_solve(probe_fit *f, error *e)
 {
+    linalg l;
     lapack_int rank, larger = f->rows > f->cols ? f->rows : f->cols;
-    lapack_int info = LAPACKE_dgelsd(LAPACK_COL_MAJOR, f->rows, f->cols, 1, f->x, f->rows, f->y, larger, f->singular,
-                                     FLT_EPSILON, &rank);
-    return info == 0 ? 0 : profile_lapack_failed("a position", info, e);
+    if (linalg_open(&l, e) < 0)
+        return -1;
+    lapack_int info =
+        l.dgelsd(LAPACK_COL_MAJOR, f->rows, f->cols, 1, f->x, f->rows, f->y, larger, f->singular, FLT_EPSILON, &rank);
+    linalg_close(&l);
+    return info == 0 ? 0 : linalg_failed("a position", info, e);
 }
 
 static double probe_fit_predict(const probe_fit *f, const double *row)

@@ -2,27 +2,13 @@
 #include "profile.h"
 
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "linalg.h"
+
 const double profile_shares[PROFILE_SHARES] = {0.90, 0.95, 0.99};
-
-extern void openblas_set_num_threads(int threads) __attribute__((weak)); /* when that is what implements BLAS */
-
-void profile_use_one_thread(void)
-{
-    if (openblas_set_num_threads)
-        openblas_set_num_threads(1);
-}
-
-int profile_lapack_failed(const char *what, int info, error *e)
-{
-    if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
-        return error_set(e, ERROR_ENVIRONMENT, "no memory to find %s", what);
-    return error_set(e, ERROR_RUN, "%s could not be found: LAPACK returned %d", what, info);
-}
 
 /* The table less the mean of its rows. malloc'ed; NULL: no memory. */
 static double *spectrum_centred(const table *t)
@@ -42,9 +28,13 @@ static double *spectrum_centred(const table *t)
 /* Rows behind each other are, to a library that thinks in columns, the transposed table: A^T = V S U^T. */
 static int spectrum_decompose(const table *t, double *centred, double *singular, double *u, double *v, error *e)
 {
+    linalg l;
     lapack_int rows = t->rows, cols = t->cols, rank = rows < cols ? rows : cols;
-    lapack_int info = LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', cols, rows, centred, cols, singular, v, cols, u, rank);
-    return info == 0 ? 0 : profile_lapack_failed("the singular values", info, e);
+    if (linalg_open(&l, e) < 0)
+        return -1;
+    lapack_int info = l.dgesdd(LAPACK_COL_MAJOR, 'S', cols, rows, centred, cols, singular, v, cols, u, rank);
+    linalg_close(&l);
+    return info == 0 ? 0 : linalg_failed("the singular values", info, e);
 }
 
 /* What is below the rounding of single precision, in which tables are kept, is no variance. */

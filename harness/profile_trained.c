@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers.h"
 #include "profile_network.h"
 #include "regime.h"
 #include "run.h"
@@ -24,7 +23,6 @@ typedef struct trained_bench {
     workspace work;
     look look;
     batch_buffer data;
-    real *norm, *stats, *qkv, *q, *k, *p;
     double *hidden;   /* [layers + 1][sequences * tokens][width] */
     double *position; /* [sequences * tokens] */
     int *fold;
@@ -34,19 +32,11 @@ typedef struct trained_bench {
 static int trained_buffers(trained_bench *b, error *e)
 {
     const pe_shape *s = &b->m->shape;
-    size_t tokens = (size_t)b->tokens, width = (size_t)s->width, all = tokens * (size_t)b->sequences, wide = 0;
-    for (int l = 0; l < s->layers; l++)
-        wide = (size_t)look_rotated_dim(&b->look, l) > wide ? (size_t)look_rotated_dim(&b->look, l) : wide;
-    b->norm = ARENA_NEW(&b->memory, real, tokens * width);
-    b->stats = ARENA_NEW(&b->memory, real, tokens * 2);
-    b->qkv = ARENA_NEW(&b->memory, real, tokens * 3 * width);
-    b->q = ARENA_NEW(&b->memory, real, tokens * wide * (size_t)s->heads);
-    b->k = ARENA_NEW(&b->memory, real, tokens * wide * (size_t)s->heads);
-    b->p = ARENA_NEW(&b->memory, real, tokens * tokens * (size_t)s->heads);
+    size_t width = (size_t)s->width, all = (size_t)b->tokens * (size_t)b->sequences;
     b->hidden = ARENA_NEW(&b->memory, double, ((size_t)s->layers + 1) * all * width);
     b->position = ARENA_NEW(&b->memory, double, all);
     b->fold = ARENA_NEW(&b->memory, int, all);
-    if (b->norm && b->stats && b->qkv && b->q && b->k && b->p && b->hidden && b->position && b->fold)
+    if (b->hidden && b->position && b->fold)
         return 0;
     return error_set(e, ERROR_ENVIRONMENT, "no memory to look at %d sequences of %d tokens", b->sequences, b->tokens);
 }
@@ -84,31 +74,6 @@ static void trained_close(trained_bench *b)
     arena_free(&b->memory);
 }
 
-/* Part 0 (q) or 1 (k) of the projections, into heads of rotated_dim. */
-static void trained_heads(const trained_bench *b, int layer, int part, int tokens, real *to)
-{
-    const pe_shape *s = &b->m->shape;
-    size_t width = (size_t)s->width, head_dim = (size_t)s->head_dim, wide = (size_t)look_rotated_dim(&b->look, layer);
-    for (size_t t = 0; t < (size_t)tokens; t++)
-        for (size_t h = 0; h < (size_t)s->heads; h++)
-            memcpy(to + (t * (size_t)s->heads + h) * wide, b->qkv + t * 3 * width + (size_t)part * width + h * head_dim,
-                   head_dim * sizeof(real));
-}
-
-static void trained_attention(trained_bench *b, int layer, int tokens, profile_attention *out)
-{
-    const model *m = b->m;
-    const model_layer *at = &m->layer[layer];
-    int width = m->shape.width;
-    norm(m->norm_kind, b->work.layer[layer].in, m->value + at->norm1_w, m->value + at->norm1_b, b->norm, b->stats,
-         tokens, width);
-    linear(b->norm, m->turned + at->qkv_w, m->value + at->qkv_b, NULL, b->qkv, tokens, width, 3 * width);
-    trained_heads(b, layer, 0, tokens, b->q);
-    trained_heads(b, layer, 1, tokens, b->k);
-    look_attention(&b->look, layer, b->norm, b->q, b->k, b->p);
-    profile_attention_add(out, &m->shape, layer, b->p, tokens);
-}
-
 static void trained_keep_hidden(trained_bench *b, int sequence, int tokens)
 {
     size_t width = (size_t)b->m->shape.width, all = (size_t)b->sequences * (size_t)b->tokens;
@@ -137,10 +102,12 @@ static int trained_sequence(trained_bench *b, int n, profile_attention *out, err
     if (farthest > b->m->last_position)
         return error_set(e, ERROR_USAGE, "its test positions reach %g; the last that has a meaning is %g", farthest,
                          b->m->last_position);
+    attention_watch w = profile_attention_watch(out);
+    b->work.watch = &w;
     model_forward(b->m, &b->work, &one);
+    b->work.watch = NULL;
+    profile_attention_count(out, b->m->shape.causal, start[1]);
     trained_keep_hidden(b, n, start[1]);
-    for (int l = 0; l < b->m->shape.layers; l++)
-        trained_attention(b, l, start[1], out);
     return 0;
 }
 

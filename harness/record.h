@@ -48,9 +48,10 @@ char *record_text(const json_t *value, size_t *size);
  * file is intact, the temporary one is gone, and e names the path and the system's reason. */
 int record_write(const char *path, const json_t *record, error *e);
 
-/* A name beside `target` that no other writer has: "<target>.tmp.<host>.<number>.<pid>". Machines that share a folder number
- * their processes alike, so the host stands there too, and hosts of one name (containers) are told apart by a number from the
- * clock. The pid stands last: by it folder_clean knows what a dead writer has left. size: PATH_MAX + FILE_TEMPORARY_ROOM. */
+/* A name beside `target` that no other writer has: "<target>.tmp.<host>.<number>.<pid>". Machines that share a folder
+ * number their processes alike, so the host stands there too, and hosts of one name (containers) are told apart by a
+ * number from the clock. The pid stands last: by it folder_clean knows what a dead writer has left. size: PATH_MAX +
+ * FILE_TEMPORARY_ROOM. */
 enum { FILE_TEMPORARY_ROOM = 80 };
 void file_temporary_name(const char *target, char *out, size_t size);
 

@@ -87,8 +87,8 @@ static const char *positions_mode(const json_t *row)
     return mode ? mode : "";
 }
 
-/* A position is shown where at least an eighth as many tokens were scored as at the best one of its row: of a sliding window
- * that is where nearly all tokens are scored, not the single tokens of the text's first window. */
+/* A position is shown where at least an eighth as many tokens were scored as at the best one of its row: of a sliding
+ * window that is where nearly all tokens are scored, not the single tokens of the text's first window. */
 static json_int_t positions_least(const json_t *n)
 {
     json_int_t most = 0;
@@ -111,7 +111,8 @@ static double positions_end(const run_record *run, const char *mode)
     return (double)end;
 }
 
-/* Rows that add to one curve: where windows slide, those of all lengths, each with its last positions; else the longest. */
+/* Rows that add to one curve: where windows slide, those of all lengths, each with its last positions; else the
+ * longest. */
 static int positions_is_shown(const json_t *row, const char *mode, double end)
 {
     return strcmp(positions_mode(row), mode) == 0 &&

@@ -1,4 +1,5 @@
-/* report_decoded.c - answers that were written token by token (eval.decode), beside the same score under teacher forcing. */
+/* report_decoded.c - answers that were written token by token (eval.decode), beside the same score under teacher
+ * forcing. */
 #include "report_document.h"
 
 #include <math.h>

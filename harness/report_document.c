@@ -111,12 +111,13 @@ void report_document(const report_view *v, const report_figures *f, const report
     document_tasks(v, d);
     if (f->first[REPORT_POSITIONS] >= 0) {
         doc_add(d, DOC_SECTION, "Loss by position", NULL);
-        document_figure(f, REPORT_POSITIONS,
-                        "Loss at each position, averaged over neighbouring positions and seeds: of the longest windows where "
-                        "they do not overlap or are drawn; where they slide, of the positions that most tokens were scored "
-                        "at, the last of the windows of each tested length. The shaded strip ends at the longest training "
-                        "sequence.",
-                        d);
+        document_figure(
+            f, REPORT_POSITIONS,
+            "Loss at each position, averaged over neighbouring positions and seeds: of the longest windows where "
+            "they do not overlap or are drawn; where they slide, of the positions that most tokens were scored "
+            "at, the last of the windows of each tested length. The shaded strip ends at the longest training "
+            "sequence.",
+            d);
         report_window_tables(v, d);
     }
     document_training(v, f, d);

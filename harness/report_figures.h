@@ -50,8 +50,8 @@ double report_reach_share(const report_view *v, const summary_curve *c);
 /* Registers a picture; NULL with e set when there are too many. */
 report_figure *report_figure_add(report_figures *f, const char *stem, const char *script, const char *title, error *e);
 
-/* Neighbouring panels with one title, of a score without bounds, get one scale of y: the same curve must not look like two
- * because the task was measured in two ways. For linear axes that figure_fit has set. */
+/* Neighbouring panels with one title, of a score without bounds, get one scale of y: the same curve must not look like
+ * two because the task was measured in two ways. For linear axes that figure_fit has set. */
 void report_share_scale(figure *f);
 
 /* Writes a figure: with all panels, and where there are several once each, as parts. f->panel is freed. */

@@ -249,7 +249,8 @@ static void methods_statistics(const report_view *v, document *d)
         &b,
         "%d seeds were run. A seed names the data, the initial weights and random positions, so that runs "
         "with equal seeds are paired across encodings. Scores are means over seeds with 95 %% intervals by "
-        "the studentised bootstrap (4000 resamples of the seeds; Student's t for two). Encodings are compared "
+        "the studentised bootstrap (4000 resamples of the seeds; its quantiles are drawn to Student's t above five "
+        "seeds, and are those for two). Encodings are compared "
         "by the interval of the paired differences, and called not separable where it holds 0; with a baseline also "
         "by Wilcoxon's exact signed-rank test, Holm-corrected over encodings, and over several tasks by mean ranks with "
         "Friedman's test and Nemenyi's critical difference.",

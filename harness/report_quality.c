@@ -1,5 +1,5 @@
-/* report_quality.c - what a score costs: one point for each encoding, its score past the training length over the processor
- * time of a run. Seconds on the clock would also measure what else the machine did. */
+/* report_quality.c - what a score costs: one point for each encoding, its score past the training length over the
+ * processor time of a run. Seconds on the clock would also measure what else the machine did. */
 #include "report_methods.h"
 
 #include <math.h>

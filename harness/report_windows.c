@@ -1,4 +1,5 @@
-/* report_windows.c - what longer windows gain, read side by side and sliding: of a text that was scored in both ways. */
+/* report_windows.c - what longer windows gain, read side by side and sliding: of a text that was scored in both ways.
+ */
 #include "report_document.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ static const view_panel *windows_twin(const report_view *v, const view_panel *p,
     return NULL;
 }
 
-/* Loss at the longest length less loss at the training length, run by run, into d; how many. Room for the seeds of one row. */
+/* Loss at the longest length less loss at the training length, run by run, into d; how many. Room for the seeds of one
+ * row. */
 static int windows_changes(const view_panel *p, int method, double *d)
 {
     const summary_row *home = view_row(p, method, p->home), *last = view_row(p, method, p->lengths - 1);
@@ -59,11 +61,12 @@ static void windows_table(const report_view *v, const view_panel *windows, const
     buffer caption = BUFFER_INIT;
     view_ratio_text(windows->length[windows->lengths - 1].ratio, ratio);
     doc_name(&caption, windows->task);
-    buffer_format(&caption,
-                  ", %s at %s less that at the training length, of the same runs, with its 95 %% interval: below 0, longer "
-                  "windows read better. What windows gain that do not overlap, and sliding ones do not, is that fewer tokens "
-                  "stand near the beginning of one; it is no use of longer context.",
-                  windows->metric->title, ratio);
+    buffer_format(
+        &caption,
+        ", %s at %s less that at the training length, of the same runs, with its 95 %% interval: below 0, longer "
+        "windows read better. What windows gain that do not overlap, and sliding ones do not, is that fewer tokens "
+        "stand near the beginning of one; it is no use of longer context.",
+        windows->metric->title, ratio);
     doc_add_buffer(d, DOC_TABLE, &caption, NULL);
     doc_add(d, DOC_COLUMN, "encoding", NULL)->flags = DOC_LEFT;
     doc_add(d, DOC_COLUMN, "windows", "that do not overlap");

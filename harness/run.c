@@ -102,11 +102,12 @@ static int run_evaluate(run_session *s, const run_config *c, const run_watch *wa
 
 int run_execute(const run_config *c, const registry *r, const run_watch *watch, run_result *out, error *e)
 {
-    return run_execute_and_save(c, r, watch, NULL, out, e);
+    static const run_files none = { NULL, NULL };
+    return run_execute_with(c, r, watch, &none, out, e);
 }
 
-int run_execute_and_save(const run_config *c, const registry *r, const run_watch *watch, const char *save,
-                         run_result *out, error *e)
+int run_execute_with(const run_config *c, const registry *r, const run_watch *watch, const run_files *files,
+                     run_result *out, error *e)
 {
     *out = (run_result){ 0 };
     gemm_use_one_thread();
@@ -114,20 +115,18 @@ int run_execute_and_save(const run_config *c, const registry *r, const run_watch
     run_session s = { .memory = { NULL, 0 } };
     int failed = session_open(&s, c, r, e);
     if (!failed) {
-        double begin = stopwatch_wall();
         run_describe(&s, out);
-        failed = trainer_run(&s.trainer, watch, out, e);
+        failed = trainer_run(&s.trainer, watch, files->state, out, e);
         out->map_reach = s.trainer.reach;
-        double trained = stopwatch_wall();
-        out->train_seconds = trained - begin;
-        if (!failed && save && out->status == RUN_OK) {
-            failed = weights_save(save, &s.model, c, out->selected_step, e);
+        double trained = stopwatch_wall(), trained_cpu = stopwatch_cpu();
+        if (!failed && files->weights && out->status == RUN_OK) {
+            failed = weights_save(files->weights, &s.model, c, out->selected_step, e);
             out->weights_saved = !failed;
         }
         if (!failed && out->status == RUN_OK)
             failed = run_evaluate(&s, c, watch, out, e);
         out->evaluate_seconds = stopwatch_wall() - trained;
-        out->cpu_seconds = stopwatch_cpu();
+        out->cpu_seconds += stopwatch_cpu() - trained_cpu;
         struct rusage usage;
         getrusage(RUSAGE_SELF, &usage);
         out->peak_bytes = usage.ru_maxrss * 1024L;

@@ -22,8 +22,8 @@ typedef struct run_value {
     char flag[64];          /* empty; untrained; the name of the map that gives the point its meaning */
 } run_value;
 
-/* Loss at each position of the windows of a bin (language tasks; sliding windows after the first score their last `stride`
- * positions only), or of the answer (answer tasks). */
+/* Loss at each position of the windows of a bin (language tasks; sliding windows after the first score their last
+ * `stride` positions only), or of the answer (answer tasks). */
 typedef struct run_positions {
     length_bin bin;
     const char *mode;
@@ -55,9 +55,9 @@ typedef struct run_result {
     run_value *values;
     run_positions *positions;
     run_point *curve;
-    double train_seconds, evaluate_seconds, cpu_seconds;
+    double train_seconds, evaluate_seconds, cpu_seconds; /* over all sittings of an interrupted run */
     long peak_bytes;        /* resident */
-    int weights_saved;      /* 1: run_execute_and_save has written them */
+    int weights_saved;      /* 1: run_execute_with has written them */
 } run_result;
 
 /* Called now and then with the phase ("train", "evaluate"), steps done and in all, and the newest loss. */
@@ -70,11 +70,18 @@ typedef struct run_watch {
 /* A run that diverges, is interrupted or fails inside returns 0 and says so in out->status. -1 with e set: it could not
  * start (spec, environment). The caller frees out with run_result_free in either case. c must have passed config_check. */
 int run_execute(const run_config *c, const registry *r, const run_watch *watch, run_result *out, error *e);
-/* The same, and writes the selected weights to the file `save` (weights.h) when training has ended well, before they
- * are evaluated: an evaluation that is interrupted does not lose them. A run that diverged has none. NULL: nothing is
- * saved. */
-int run_execute_and_save(const run_config *c, const registry *r, const run_watch *watch, const char *save,
-                         run_result *out, error *e);
+
+/* Files of a run besides its record; NULL: none. */
+typedef struct run_files {
+    const char *weights;  /* written (weights.h) when training has ended well, before evaluation: that one interrupted loses
+                             nothing. A run that diverged has none */
+    const char *state;    /* of an unfinished training, from which the run goes on (checkpoint.h); the caller removes it when
+                             the record is written */
+} run_files;
+
+/* The same with files. */
+int run_execute_with(const run_config *c, const registry *r, const run_watch *watch, const run_files *files,
+                     run_result *out, error *e);
 void run_result_free(run_result *out);
 
 /* The shortest and the longest task length of training and of all tests: what the task is opened for. -1: see

@@ -54,7 +54,7 @@ typedef struct spec {
     char baseline[PE_TEXT_MAX]; /* "baseline:", canonical; empty: none */
     int count;
     run_config *runs; /* [count], checked, canonical, no two alike; seeds innermost so that partial sweeps are useful */
-    int rest;         /* runs of the grid that are not meant now (`only`, or no rate chosen by tuning): behind the others */
+    int rest; /* runs of the grid that are not meant now (`only`, or no rate chosen by tuning): behind the others */
     int *place;       /* [count + rest] of each run in the grid; NULL: they stand in its order */
     spec_tune tune;
     int left_out_count;

@@ -92,8 +92,8 @@ void spec_tune_check(spec_draft *d);
 
 /* ------------------------------------------------------------------------------------------------ --only */
 
-/* Keeps the runs that "key=value,key=value" allows in front, the rest behind them; one key given several times allows any of its
- * values. A rate that is chosen by tuning cannot be asked for. */
+/* Keeps the runs that "key=value,key=value" allows in front, the rest behind them; one key given several times allows
+ * any of its values. A rate that is chosen by tuning cannot be asked for. */
 int spec_filter(const registry *r, const char *only, spec *out, error *e);
 
 #endif

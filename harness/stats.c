@@ -74,9 +74,12 @@ static double stat_select(double *t, int n, int k)
 }
 
 /* One resample's t = (mean* - mean) / (s* / sqrt(n)). With few seeds many resamples repeat one value and have s* near
- * 0, which would blow the quantiles up; s* is therefore kept at or above 0.3 s. */
+ * 0, which would blow the quantiles up; s* is therefore kept at or above 0.15 s. A higher floor gives narrower
+ * intervals that hold skewed means too rarely; below five seeds resamples of one value are so many that the floor alone
+ * would be what decides, and it is 0.3 s. */
 static double stat_resample_t(const double *x, int n, double mean, double sd, rng *r)
 {
+    const double least = (n < 5 ? 0.3 : 0.15) * sd;
     double sum = 0, squares = 0;
     for (int i = 0; i < n; i++) {
         double d = x[rng_below(r, (uint32_t)n)] - mean;
@@ -84,36 +87,44 @@ static double stat_resample_t(const double *x, int n, double mean, double sd, rn
         squares += d * d;
     }
     double variance = (squares - sum * sum / n) / (n - 1);
-    double spread = sqrt(fmax(variance, 0.09 * sd * sd));
+    double spread = sqrt(fmax(variance, least * least));
     return sum / n / (spread / sqrt(n));
 }
 
 /* The studentised bootstrap (Efron & Tibshirani 1993, section 12.5): the interval is mean - t*[97.5 %] s/sqrt(n) to
- * mean - t*[2.5 %] s/sqrt(n). A percentile interval of 5 seeds covers 85 % where it promises 95 %. What this one
- * covers, in % of 6,000 simulated experiments:
+ * mean - t*[2.5 %] s/sqrt(n). A percentile interval of 5 seeds covers 85 % where it promises 95 %, Student's follows no
+ * skewness: 88 % of exponential values. Above 5 seeds the quantiles t* are drawn to Student's, by the weight
+ * (n-5) / n: with growing n these become right for every distribution, while t* keeps too much of short tails and
+ * too little of long ones. What the interval covers, in % of 6,000
+ * simulated experiments:
  *
- *                                 n = 5    10    30
- *     normal                       94.1  94.5  94.5
- *     uniform                      95.3  97.5  96.0
- *     paired difference of bounded 94.6  94.9  95.3
- *     cube of uniform              91.9  96.5  97.2
- *     exponential                  91.5  94.3  95.0
+ *                                     n = 5    10    30
+ *     normal                           94.6  95.4  95.4
+ *     uniform                          95.0  96.8  95.1
+ *     paired difference of bounded     95.0  95.4  95.2
+ *     cube of uniform (skewness 1.1)   93.9  96.3  95.0
+ *     Student's t, 3 degrees           94.8  94.7  94.9
+ *     exponential (skewness 2)         92.8  93.6  93.7
+ *     0 or 0.8, half each, and noise   93.7  99.7  95.2
  *
- * It follows skewness as Student's interval does not. Two values resample into three patterns only, so n = 2 is
- * Student's t with one degree of freedom. */
+ * No interval can promise this for every distribution (Bahadur & Savage 1956): what is more skewed than an exponential
+ * is covered less, and where runs take one of two values coverage comes in steps.
+ *
+ * Two values resample into three patterns only, so n = 2 is Student's t with one degree of freedom. */
 void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double *high)
 {
     *low = *high = NAN;
     if (n < 2)
         return;
-    double mean = stat_mean(x, n), sd = stat_sd(x, n), scale = sd / sqrt(n);
+    double mean = stat_mean(x, n), sd = stat_sd(x, n), scale = sd / sqrt(n), student;
     if (sd == 0) {
         *low = *high = mean;
         return;
     }
+    student = n == 2 ? 12.706204736432095 : stat_t_quantile(0.975, n - 1);
     if (n == 2) {
-        *low = mean - 12.706204736432095 * scale;
-        *high = mean + 12.706204736432095 * scale;
+        *low = mean - student * scale;
+        *high = mean + student * scale;
         return;
     }
     double *t = malloc(STAT_RESAMPLES * sizeof *t);
@@ -122,8 +133,11 @@ void stat_bootstrap(const double *x, int n, uint64_t stream, double *low, double
     rng r = rng_stream(0, RNG_BOOTSTRAP, stream, (uint32_t)n);
     for (int b = 0; b < STAT_RESAMPLES; b++)
         t[b] = stat_resample_t(x, n, mean, sd, &r);
-    *low = mean - stat_select(t, STAT_RESAMPLES, STAT_RESAMPLES * 39 / 40 - 1) * scale;
-    *high = mean - stat_select(t, STAT_RESAMPLES, STAT_RESAMPLES / 40) * scale;
+    double weight = n > 5 ? (n - 5.0) / n : 0;
+    double above = stat_select(t, STAT_RESAMPLES, STAT_RESAMPLES * 39 / 40 - 1);
+    double below = stat_select(t, STAT_RESAMPLES, STAT_RESAMPLES / 40);
+    *low = mean - ((1 - weight) * above + weight * student) * scale;
+    *high = mean - ((1 - weight) * below - weight * student) * scale;
     free(t);
 }
 

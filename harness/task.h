@@ -200,7 +200,7 @@ task_regime task_regime_of(const task *t);
 int task_vocab(const task *t);
 int task_tokens(const task *t, int len);                      /* at most, of a sequence of this length */
 int task_symbols(const task *t);                              /* of a task of pairs; 0: it has no frame */
-int task_decodes(const task *t);                              /* 1: an answer behind its prompt, written token by token */
+int task_decodes(const task *t); /* 1: an answer behind its prompt, written token by token */
 double task_farthest(const task *t, int len);                 /* largest position that is proposed, or tokens - 1 */
 /* Of the best fixed guess. Where the task has no formula, estimated once for each length from TASK_CHANCE_DRAWS draws, half of
  * which choose the guess and half of which score it. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "checkpoint.h"
 #include "lengths.h"
 #include "stopwatch.h"
 
@@ -142,16 +143,12 @@ static int trainer_lost(const trainer *t, double loss, double norm)
     return !isfinite(loss) || !isfinite(norm) || loss > 1000 * log((double)t->model->vocab + 1);
 }
 
-static int trainer_point(run_result *out, int *room, run_point p, error *e)
+static int trainer_point(run_result *out, run_point p, error *e)
 {
-    if (out->curve_count == *room) {
-        int more = *room ? 2 * *room : 256;
-        run_point *grown = realloc(out->curve, sizeof *grown * (size_t)more);
-        if (!grown)
-            return error_set(e, ERROR_ENVIRONMENT, "no memory for the training curve");
-        out->curve = grown;
-        *room = more;
-    }
+    run_point *grown = realloc(out->curve, sizeof *grown * ((size_t)out->curve_count + 1));
+    if (!grown)
+        return error_set(e, ERROR_ENVIRONMENT, "no memory for the training curve");
+    out->curve = grown;
     out->curve[out->curve_count++] = p;
     return 0;
 }
@@ -175,40 +172,74 @@ static int trainer_due(const run_config *c, int step)
     return step == c->train.steps || (c->train.check_every && step % c->train.check_every == 0);
 }
 
-int trainer_run(trainer *t, const run_watch *watch, run_result *out, error *e)
+/* One sitting of a training: from where the last one stopped until it is done, is interrupted or diverges. */
+typedef struct trainer_sitting {
+    const run_watch *watch;
+    const char *state;
+    checkpoint_cost before;       /* cost of the sittings before this one */
+    double began, told, saved;    /* moments of this one */
+    int ended;                    /* 1: early stop, interruption, divergence */
+} trainer_sitting;
+
+/* Between two states of a training that goes on; and how long one must have taken to be worth a state at its end. */
+enum { TRAIN_STATE_SECONDS = 60, TRAIN_STATE_LEAST = 5 };
+
+static checkpoint_cost trainer_cost(const trainer_sitting *s)
+{
+    return (checkpoint_cost){ s->before.train_seconds + stopwatch_wall() - s->began,
+                              s->before.cpu_seconds + stopwatch_cpu() };
+}
+
+/* A training that cannot be saved now is no reason to give it up: it is tried again a minute later. */
+static void trainer_save(const trainer *t, trainer_sitting *s, const run_result *out, int steps, int ended)
+{
+    error unsaved = ERROR_INIT;
+    s->saved = stopwatch_wall();
+    checkpoint_save(s->state, t, out, steps, ended, trainer_cost(s), &unsaved);
+}
+
+/* Step `step` and what follows from it. -1: no memory. */
+static int trainer_advance(trainer *t, trainer_sitting *s, int step, run_result *out, error *e)
 {
     const run_config *c = t->config;
-    int room = 0, every = c->train.steps / TRAIN_CURVE_POINTS + 1;
-    double told = 0;
-    out->status = RUN_OK;
-    for (int step = 0; step < c->train.steps; step++) {
-        run_point p = { .step = step + 1, .lr = train_rate(c, step), .validation_exact = NAN, .validation_loss = NAN };
-        p.loss = trainer_step(t, step, &p.grad_norm);
-        out->tokens_seen += t->data.start[t->data.sequences];
-        out->status_step = step + 1;
-        int due = trainer_due(c, step + 1), stop = 0;
-        if (trainer_lost(t, p.loss, p.grad_norm)) {
-            out->status = RUN_DIVERGED;
-            return trainer_point(out, &room, p, e);
-        }
-        if (due) {
-            trainer_validate(t, &p.validation_exact, &p.validation_loss);
-            trainer_remember(t, step + 1, p.validation_exact, p.validation_loss);
-            stop = c->train.stop_at > 0 && p.validation_exact >= c->train.stop_at;
-        }
-        if ((due || (step + 1) % every == 0 || step == 0) && trainer_point(out, &room, p, e) < 0)
-            return -1;
-        if (watch && watch->stop && *watch->stop) {
-            out->status = RUN_INTERRUPTED;
-            return 0;
-        }
-        if (watch && watch->tell && (stopwatch_wall() - told > 0.1 || step + 1 == c->train.steps)) {
-            told = stopwatch_wall();
-            watch->tell(watch->self, "train", step + 1, c->train.steps, p.loss);
-        }
-        if (stop)
-            break;
+    int every = c->train.steps / TRAIN_CURVE_POINTS + 1, due = trainer_due(c, step + 1);
+    run_point p = { .step = step + 1, .lr = train_rate(c, step), .validation_exact = NAN, .validation_loss = NAN };
+    p.loss = trainer_step(t, step, &p.grad_norm);
+    out->tokens_seen += t->data.start[t->data.sequences];
+    out->status_step = step + 1;
+    if (trainer_lost(t, p.loss, p.grad_norm)) {
+        out->status = RUN_DIVERGED;
+        s->ended = 1;
+        return trainer_point(out, p, e);
     }
+    if (due) {
+        trainer_validate(t, &p.validation_exact, &p.validation_loss);
+        trainer_remember(t, step + 1, p.validation_exact, p.validation_loss);
+        s->ended = c->train.stop_at > 0 && p.validation_exact >= c->train.stop_at;
+    }
+    if ((due || (step + 1) % every == 0 || step == 0) && trainer_point(out, p, e) < 0)
+        return -1;
+    if (s->watch && s->watch->tell && (stopwatch_wall() - s->told > 0.1 || step + 1 == c->train.steps)) {
+        s->told = stopwatch_wall();
+        s->watch->tell(s->watch->self, "train", step + 1, c->train.steps, p.loss);
+    }
+    return 0;
+}
+
+/* Whether somebody wants this to end; the state is written then, and now and then. */
+static void trainer_pause(const trainer *t, trainer_sitting *s, run_result *out, int steps)
+{
+    int wanted = s->watch && s->watch->stop && *s->watch->stop;
+    if (wanted)
+        out->status = RUN_INTERRUPTED;
+    if (s->state && (wanted || stopwatch_wall() - s->saved > TRAIN_STATE_SECONDS))
+        trainer_save(t, s, out, steps, 0);
+    s->ended |= wanted;
+}
+
+static void trainer_finish(trainer *t, run_result *out)
+{
+    const run_config *c = t->config;
     if (c->train.select == CONFIG_SELECT_BEST) {
         memcpy(t->model->value, t->best, sizeof(real) * t->model->length);
         model_changed(t->model);
@@ -216,5 +247,29 @@ int trainer_run(trainer *t, const run_watch *watch, run_result *out, error *e)
     out->selected_step = t->best_step;
     out->fit_score = task_of(t->task)->kind == TASK_ANSWER ? t->best_exact : t->best_loss;
     out->fitted = task_of(t->task)->kind == TASK_ANSWER ? t->best_exact >= c->eval.fit : isfinite(t->best_loss);
+}
+
+int trainer_run(trainer *t, const run_watch *watch, const char *state, run_result *out, error *e)
+{
+    trainer_sitting s = { .watch = watch, .state = state, .began = stopwatch_wall(), .saved = stopwatch_wall() };
+    int step = state ? checkpoint_load(state, t, out, &s.ended, &s.before, e) : 0;
+    if (step < 0)
+        return -1;
+    out->status = RUN_OK;
+    out->status_step = step;
+    while (step < t->config->train.steps && !s.ended) {
+        if (trainer_advance(t, &s, step, out, e) < 0)
+            return -1;
+        step++;
+        if (!s.ended)
+            trainer_pause(t, &s, out, step);
+    }
+    checkpoint_cost cost = trainer_cost(&s);
+    if (out->status == RUN_OK && state && cost.train_seconds > TRAIN_STATE_LEAST)
+        trainer_save(t, &s, out, step, 1); /* evaluation may be interrupted, too */
+    if (out->status == RUN_OK)
+        trainer_finish(t, out);
+    out->train_seconds = cost.train_seconds;
+    out->cpu_seconds = cost.cpu_seconds;
     return 0;
 }

@@ -60,8 +60,11 @@ double trainer_step(trainer *t, int step, double *norm);
 /* Exact match and mean loss of the current weights on the validation stream at training lengths. */
 void trainer_validate(trainer *t, double *exact, double *loss);
 
-/* All steps, with validation, early stop, selection. Fills the training part of out; status RUN_OK, RUN_DIVERGED or
- * RUN_INTERRUPTED. -1 with e set: no memory. */
-int trainer_run(trainer *t, const run_watch *watch, run_result *out, error *e);
+/* All steps, with validation, early stop, selection. Fills the training part of out, train_seconds and cpu_seconds included;
+ * status RUN_OK, RUN_DIVERGED or RUN_INTERRUPTED. -1 with e set: no memory.
+ *
+ * state: the file (NULL: none) from which a training that was interrupted goes on, written about once a minute and when the
+ * training is interrupted. Where it cannot be written, training goes on without. */
+int trainer_run(trainer *t, const run_watch *watch, const char *state, run_result *out, error *e);
 
 #endif

@@ -38,7 +38,7 @@ PE_VEC_INLINE pe_vec vmath_exp(pe_vec x)
     p = p * r + 0.5f;
     p = p * r + 1.0f;
     p = p * r + 1.0f;
-    pe_vec y = (pe_vec)((pe_vec_mask)p + ((pe_vec_mask)t << 23));
+    pe_vec y = (pe_vec)((pe_vec_bits)p + ((pe_vec_bits)t << 23));
     return (pe_vec)((pe_vec_mask)y & ~(x < -87.0f));
 }
 

@@ -48,8 +48,8 @@ static const run_value *written_twin(const run_result *r, const run_value *v)
     return NULL;
 }
 
-/* Exact match of both modes is the same number; *apart: token accuracies that are not, *between: exact matches that are neither
- * 0 nor 1. */
+/* Exact match of both modes is the same number; *apart: token accuracies that are not, *between: exact matches that are
+ * neither 0 nor 1. */
 static void written_agrees(const char *settings, int *apart, int *between)
 {
     run_result r = written_run(settings);
@@ -62,8 +62,8 @@ static void written_agrees(const char *settings, int *apart, int *between)
         cr_assert_not_null(forced);
         cr_assert(v->n == forced->n && strcmp(v->status, forced->status) == 0 && strcmp(v->flag, forced->flag) == 0);
         if (strcmp(v->metric, "exact_match") == 0) {
-            cr_assert(v->value == forced->value || (isnan(v->value) && isnan(forced->value)), "%s: %g, not %g", settings,
-                      v->value, forced->value);
+            cr_assert(v->value == forced->value || (isnan(v->value) && isnan(forced->value)), "%s: %g, not %g",
+                      settings, v->value, forced->value);
             *between += v->value > 0 && v->value < 1;
         } else {
             cr_assert_str_eq(v->metric, "token_accuracy");
@@ -74,8 +74,8 @@ static void written_agrees(const char *settings, int *apart, int *between)
     run_result_free(&r);
 }
 
-/* "Every answer token is the arg-max" is the event "the whole answer is written", whatever reads the positions, the final length
- * or random places; and a wrong token that later ones read makes token accuracy another number. */
+/* "Every answer token is the arg-max" is the event "the whole answer is written", whatever reads the positions, the
+ * final length or random places; and a wrong token that later ones read makes token accuracy another number. */
 Test(decode, exact_match_is_that_of_teacher_forcing)
 {
     static const char *const settings[] = {
@@ -97,8 +97,8 @@ Test(decode, exact_match_is_that_of_teacher_forcing)
     cr_assert(between >= 5, "%d exact matches lie between 0 and 1", between);
 }
 
-/* Answers of one length may differ in length, and a range of lengths mixes them: sequences that are decoded side by side must
- * not be mistaken for each other. */
+/* Answers of one length may differ in length, and a range of lengths mixes them: sequences that are decoded side by
+ * side must not be mistaken for each other. */
 Test(decode, ragged_sequences)
 {
     int apart = 0, between = 0;
@@ -160,7 +160,8 @@ static void written_bench_open(written_bench *b, const char *settings)
     b->t = task_open(b->c.task, TASK_DECODER, 1, 9, &e);
     int longest = task_tokens(b->t, 9), tokens = WRITTEN_SEQUENCES * longest;
     cr_assert_eq(model_create(&b->m, &b->memory, &b->c, &b->stacks, task_vocab(b->t), longest, 1, &e), 0);
-    cr_assert_eq(workspace_create(&b->work, &b->memory, &b->m, NULL, NULL, WRITTEN_SEQUENCES, tokens, longest, 0, &e), 0);
+    cr_assert_eq(workspace_create(&b->work, &b->memory, &b->m, NULL, NULL, WRITTEN_SEQUENCES, tokens, longest, 0, &e),
+                 0);
     cr_assert_eq(batch_buffer_create(&b->data, &b->memory, WRITTEN_SEQUENCES, tokens), 0);
     cr_assert_eq(decode_room_create(&b->room, &b->memory, WRITTEN_SEQUENCES, tokens, longest, &e), 0);
     for (int n = 0; n < WRITTEN_SEQUENCES; n++)
@@ -201,7 +202,8 @@ Test(decode, side_by_side_as_alone)
     written_bench_close(&b);
 }
 
-/* A network that always says the end: under teacher forcing its last token is right each time, decoded it has written nothing. */
+/* A network that always says the end: under teacher forcing its last token is right each time, decoded it has written
+ * nothing. */
 Test(decode, an_early_end_is_the_end)
 {
     written_bench b;

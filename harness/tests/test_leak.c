@@ -189,7 +189,8 @@ Test(leak, identical_streams)
 /* ------------------------------------------------------------------------------------------------ what is a sentinel
  */
 
-/* All three kinds stand in the main sweep, are tested where nothing may succeed, and each opens the report once it is solved. */
+/* All three kinds stand in the main sweep, are tested where nothing may succeed, and each opens the report once it is
+ * solved. */
 Test(leak, the_main_sweep_has_three_sentinels)
 {
     error e = ERROR_INIT;

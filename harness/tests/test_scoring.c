@@ -100,6 +100,25 @@ Test(scoring, a_loss_is_per_token)
     cr_assert_str_eq(metric_find("loss")->unit, "nats per token");
 }
 
+/* A prompt of three symbols and an answer of three: exactly four targets, three symbols and the end, the first of which
+ * is predicted from the last token of the prompt, SEP. */
+Test(scoring, three_symbols_are_four_targets)
+{
+    error e = ERROR_INIT;
+    task *t = task_open("unique_copy(symbols=9)", TASK_DECODER, 3, 3, &e);
+    cr_assert_not_null(t, "%s", e.message);
+    int input[16], target[16], scored = 0;
+    task_sample s = {.input = input, .target = target};
+    task_draw(t, TASK_TEST, 1, 1, 1, 3, &s, NULL);
+    for (int i = 0; i < s.count; i++)
+        scored += target[i] != TASK_NOT_SCORED;
+    cr_assert(s.count == 8 && scored == 4, "%d tokens, %d targets", s.count, scored);
+    cr_assert(input[4] == task_symbols(t) + 1 && s.answer_begin == 4);
+    for (int i = 0; i < 4; i++)
+        cr_assert(target[i] == TASK_NOT_SCORED && target[4 + i] == (i < 3 ? input[1 + i] : task_symbols(t) + 2));
+    task_free(t);
+}
+
 /* 100 tokens at mean loss 1 and 10 at 3: exp(130/110) = 3.260297; batches weighed alike would give 7.389056,
  * perplexities averaged 11.401909. */
 Test(scoring, short_batches_weigh_little)

@@ -286,8 +286,8 @@ Test(spec, shipped_specs_load)
     registry_free(r);
 }
 
-/* Huang et al. 2025 at the published sizes: cells with their own network and learning rate; tables with and without random
- * offsets. */
+/* Huang et al. 2025 at the published sizes: cells with their own network and learning rate; tables with and without
+ * random offsets. */
 Test(spec, huang_has_the_published_sizes)
 {
     static const struct {

@@ -40,7 +40,7 @@ static void weights_make(const char *settings, const char *path)
     run_result out;
     registry *r = setting_registry();
     setting_checked(&c, settings);
-    cr_assert_eq(run_execute_and_save(&c, r, NULL, path, &out, &e), 0, "%s", e.message);
+    cr_assert_eq(run_execute_with(&c, r, NULL, &(run_files){.weights = path}, &out, &e), 0, "%s", e.message);
     cr_assert_eq(out.status, RUN_OK);
     cr_assert(out.weights_saved);
     run_result_free(&out);
@@ -103,7 +103,7 @@ static void weights_round_trip(const char *settings)
     scratch_path(&weights_room, "first.safetensors", first);
     scratch_path(&weights_room, "second.safetensors", second);
     setting_checked(&c, settings);
-    cr_assert_eq(run_execute_and_save(&c, r, NULL, first, &trained, &e), 0, "%s", e.message);
+    cr_assert_eq(run_execute_with(&c, r, NULL, &(run_files){.weights = first}, &trained, &e), 0, "%s", e.message);
     cr_assert(trained.status == RUN_OK && trained.weights_saved);
     cr_assert_eq(weights_open(&w, first, r, &e), 0, "%s", e.message);
     cr_assert_eq(w.step, trained.selected_step);
@@ -139,8 +139,8 @@ Test(weights, none_of_a_run_that_diverged)
     run_result out;
     registry *r = setting_registry();
     scratch_path(&weights_room, "none.safetensors", path);
-    setting_checked(&c, "encoding=nope|train.lr=1e9|train.clip=0|train.warmup=0|" WEIGHTS_SMALL);
-    cr_assert_eq(run_execute_and_save(&c, r, NULL, path, &out, &e), 0, "%s", e.message);
+    setting_checked(&c, "encoding=nope|train.lr=1e6|train.clip=0|train.warmup=0|" WEIGHTS_SMALL);
+    cr_assert_eq(run_execute_with(&c, r, NULL, &(run_files){.weights = path}, &out, &e), 0, "%s", e.message);
     cr_assert_eq(out.status, RUN_DIVERGED);
     cr_assert(!out.weights_saved && access(path, F_OK) < 0);
     run_result_free(&out);
