@@ -1,7 +1,7 @@
 /* cmd_check.c - is an encoding what it says it is? Gradients, claims and protocol, one line for each stack.
  *
  * In single precision gradients can be checked so loosely only that real mistakes pass. So the product hands the whole
- * command on to its twin, the same program with real = double. */
+ * command on to its twin, in which real = double. */
 #include <limits.h>
 #include <stdio.h>
 

@@ -8,13 +8,21 @@
 #include "places.h"
 
 #define COMMAND(name) extern const command command_##name;
+#define TWIN_COMMAND(name) extern const command command_##name;
 #include "command_list.h"
 #undef COMMAND
+#undef TWIN_COMMAND
 
 static const command *const command_all[] = {
+#ifdef PE_REAL_DOUBLE
+#define COMMAND(name)
+#else
 #define COMMAND(name) &command_##name,
+#endif
+#define TWIN_COMMAND(name) &command_##name,
 #include "command_list.h"
 #undef COMMAND
+#undef TWIN_COMMAND
 };
 
 int command_count(void)

@@ -55,7 +55,7 @@ const command *command_find(const char *name, error *e);
     }
 int command_load_plugins(const command_host *host, const args *a, error *e);
 
-/* Becomes the twin, the same program with real = double, with the same arguments. Returns only if that fails. */
+/* Becomes the twin, the same command with real = double, with the same arguments. Returns only if that fails. */
 int command_run_in_double(const command_host *host, error *e);
 
 #endif

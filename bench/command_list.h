@@ -1,8 +1,9 @@
-/* command_list.h - one line for each command, in the order of the help; bench/cmd_<name>.c is its file. */
+/* command_list.h - one line for each command, in the order of the help; bench/cmd_<name>.c is its file. TWIN_COMMAND: it
+ * computes in double precision too, in the twin of the program, which has no others. */
 COMMAND(list)
 COMMAND(show)
-COMMAND(check)
-COMMAND(golden)
+TWIN_COMMAND(check)
+TWIN_COMMAND(golden)
 COMMAND(run)
 COMMAND(sweep)
 COMMAND(collect)

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "child.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "claim.h"
 
 #include <errno.h>

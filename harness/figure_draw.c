@@ -1,5 +1,4 @@
 /* figure_draw.c - gnuplot, run without a shell. */
-#define _GNU_SOURCE /* pipe2, strcasestr */
 #include "figure.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "folder.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "tune.h"
 
 #include <math.h>

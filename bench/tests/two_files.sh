@@ -28,9 +28,10 @@ cp "$new" after/encodings/
 last=$(grep -n '^PE_ENCODING(' after/encodings/list.h | tail -n 1 | cut -d : -f 1)
 sed -i "${last}a PE_ENCODING($name)" after/encodings/list.h
 
-# ---- it is built: without optimisation, since it has little to compute
+# ---- it is built: without optimisation, since it has little to compute, and many files at a time
 
-holds "the tree is configured" env CC="$cc" meson setup build after -Dbuildtype=plain -Doptimization=0 -Dtests=disabled -Dgemm="$gemm"
+holds "the tree is configured" env CC="$cc" meson setup build after -Dbuildtype=plain -Doptimization=0 -Dtests=disabled \
+  -Dunity=on -Dunity_size=32 -Dgemm="$gemm"
 expect 0 "the programs are built" ninja -C build programs
 if grep -q "$name\.c:.*warning" "$out"; then fail "without a warning for $name.c"; else pass "without a warning for $name.c"; fi
 posbench=$tmp/build/bench/posbench

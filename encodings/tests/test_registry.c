@@ -15,7 +15,7 @@
 #define OTHER_PRECISION "f64"
 #endif
 
-static const pe_shape causal_shape = {
+static const pe_shape registry_shape = {
     .width = 32, .heads = 4, .head_dim = 8, .layers = 4, .train_len = 32, .causal = 1};
 
 static registry *built_in(void)
@@ -122,7 +122,7 @@ Test(plugin, the_right_one_joins)
     cr_assert_eq(layered_parse(r, "halves(weight=2.0)+rope@every_second", &s, &e), 0, "%s", e.message);
     layered_print(&s, text, sizeof text);
     cr_assert_str_eq(text, "halves(weight=2)+rope@every_second");
-    cr_assert_eq(layered_check(&s, &causal_shape, 64, &e), 0, "%s", e.message);
+    cr_assert_eq(layered_check(&s, &registry_shape, 64, &e), 0, "%s", e.message);
     layered_free(&s);
     cr_assert_eq(registry_load_plugin(r, path, &e), -1, "loading it twice would make its names ambiguous");
     cr_assert(strstr(e.message, "'halves' is taken"), "%s", e.message);

@@ -7,7 +7,7 @@
 
 #include "registry.h"
 
-static const pe_shape causal_shape = {
+static const pe_shape stack_shape = {
     .width = 32, .heads = 4, .head_dim = 8, .layers = 4, .train_len = 32, .causal = 1};
 static const pe_shape two_sided_shape = {
     .width = 32, .heads = 4, .head_dim = 8, .layers = 4, .train_len = 32, .causal = 0};
@@ -151,27 +151,27 @@ Test(layered, malformed_lists_are_refused)
 
 Test(stack, check_names_the_member)
 {
-    checked("rope+alibi+t5+shaw+learned+sinusoidal+nope", &causal_shape, NULL);
+    checked("rope+alibi+t5+shaw+learned+sinusoidal+nope", &stack_shape, NULL);
     checked("rope+alibi+t5+shaw+learned+sinusoidal+nope", &two_sided_shape, NULL);
-    checked("alibi+nope+alibi", &causal_shape, "alibi stands twice");
-    checked("rope(base=1)+rope(base=2)", &causal_shape, "rope stands twice");
-    checked("alibi(form=causal)", &causal_shape, NULL);
+    checked("alibi+nope+alibi", &stack_shape, "alibi stands twice");
+    checked("rope(base=1)+rope(base=2)", &stack_shape, "rope stands twice");
+    checked("alibi(form=causal)", &stack_shape, NULL);
     checked("alibi(form=causal)", &two_sided_shape, "alibi: form=causal has no meaning without a causal mask");
-    checked("nope+rope(fraction=0.4)", &causal_shape, "rope: 3 of head_dim 8");
+    checked("nope+rope(fraction=0.4)", &stack_shape, "rope: 3 of head_dim 8");
     checked("t5(buckets=2)", &two_sided_shape, "t5: buckets=2");
-    checked("learned(rows=31)", &causal_shape, "learned: a training sequence of 32 tokens");
-    checked("learned(rows=31)@clamp(limit=30)", &causal_shape, NULL);
-    checked("learned(rows=31)@clamp", &causal_shape, NULL);
-    checked("learned(rows=16)@interpolate(factor=2)", &causal_shape, "learned: a training sequence of 32 tokens");
-    checked("learned(rows=17)@interpolate(factor=2)", &causal_shape, NULL);
+    checked("learned(rows=31)", &stack_shape, "learned: a training sequence of 32 tokens");
+    checked("learned(rows=31)@clamp(limit=30)", &stack_shape, NULL);
+    checked("learned(rows=31)@clamp", &stack_shape, NULL);
+    checked("learned(rows=16)@interpolate(factor=2)", &stack_shape, "learned: a training sequence of 32 tokens");
+    checked("learned(rows=17)@interpolate(factor=2)", &stack_shape, NULL);
 }
 
 Test(layered, check_divides_the_layers)
 {
-    checked("[rope,nope]", &causal_shape, NULL);
-    checked("[rope,rope,rope,nope]", &causal_shape, NULL);
-    checked("[rope,rope,nope]", &causal_shape, "3 encodings does not divide 4 layers");
-    checked("[rope,nope,nope,nope,nope,nope,nope,nope]", &causal_shape, "8 encodings does not divide 4 layers");
+    checked("[rope,nope]", &stack_shape, NULL);
+    checked("[rope,rope,rope,nope]", &stack_shape, NULL);
+    checked("[rope,rope,nope]", &stack_shape, "3 encodings does not divide 4 layers");
+    checked("[rope,nope,nope,nope,nope,nope,nope,nope]", &stack_shape, "8 encodings does not divide 4 layers");
     checked("[rope,alibi(form=causal)]", &two_sided_shape, "layer 1: alibi: form=causal");
 }
 
@@ -187,7 +187,7 @@ Test(stack, two_members_that_rotate_are_refused)
     registry *r = stack_registry();
     error e = ERROR_INIT;
     pe_stack s = {.count = 2, .member = {{&a, NULL}, {&b, NULL}}, .map = registry_find_map(r, "identity", &e)};
-    cr_assert_eq(stack_check(&s, &causal_shape, 64, &e), -1);
+    cr_assert_eq(stack_check(&s, &stack_shape, 64, &e), -1);
     cr_assert_str_eq(e.message, "one and other both rotate q and k; a stack has room for one that does");
     registry_free(r);
 }
@@ -198,7 +198,7 @@ Test(stack, a_causal_only_member_is_refused_without_the_mask)
     registry *r = stack_registry();
     error e = ERROR_INIT;
     pe_stack s = {.count = 1, .member = {{&a, NULL}}, .map = registry_find_map(r, "identity", &e)};
-    cr_assert_eq(stack_check(&s, &causal_shape, 64, &e), 0, "%s", e.message);
+    cr_assert_eq(stack_check(&s, &stack_shape, 64, &e), 0, "%s", e.message);
     cr_assert_eq(stack_check(&s, &two_sided_shape, 64, &e), -1);
     cr_assert_str_eq(e.message, "decay has no meaning without a causal mask");
     registry_free(r);
@@ -227,7 +227,7 @@ Test(stack, odd_head_dim_is_refused_by_those_that_turn_pairs)
 /* A27: a table of 514 rows that begins at row 2 holds 512 tokens, one of 514 that begins at 4 holds 510. */
 Test(stack, tables_name_their_usable_length)
 {
-    pe_shape shape = causal_shape;
+    pe_shape shape = stack_shape;
     shape.train_len = 512;
     checked("learned(rows=514,offset=2)", &shape, NULL);
     shape.train_len = 513;
@@ -245,11 +245,11 @@ Test(stack, last_position_and_claims_are_those_of_all_members)
     error e = ERROR_INIT;
     pe_stack s;
     cr_assert_eq(stack_parse(r, "rope+learned(rows=48)", &s, &e), 0);
-    cr_assert_eq(stack_last_position(&s, &causal_shape), 47.0);
+    cr_assert_eq(stack_last_position(&s, &stack_shape), 47.0);
     cr_assert_eq(stack_claims(&s), 0u);
     stack_free(&s);
     cr_assert_eq(stack_parse(r, "rope+alibi", &s, &e), 0);
-    cr_assert(isinf(stack_last_position(&s, &causal_shape)));
+    cr_assert(isinf(stack_last_position(&s, &stack_shape)));
     cr_assert_eq(stack_claims(&s), (unsigned)(PE_SHIFT_INVARIANT | PE_PARAMETER_FREE | PE_ANY_LENGTH));
     stack_free(&s);
     registry_free(r);

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "report_fixture.h"
 
 #include <criterion/criterion.h>
@@ -191,4 +190,10 @@ void made_folder(const char *dir)
                        .encoding = "ends", .task = "prose", .seed = seed, .loss = 1, .score = {1.4 + wobble, NAN, NAN}},
                    NULL);
     }
+}
+
+void gnuplot_or_skip(void)
+{
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        cr_skip_test("gnuplot is not installed");
 }

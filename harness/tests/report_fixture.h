@@ -38,4 +38,7 @@ void made_baseline(const char *dir, const char *baseline);
 /* Two encodings, two tasks, three seeds: one that holds, one that is undefined past training. */
 void made_folder(const char *dir);
 
+/* Skips the test where gnuplot is not installed. */
+void gnuplot_or_skip(void);
+
 #endif

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* nftw */
 #include "scratch.h"
 
 #include <criterion/criterion.h>

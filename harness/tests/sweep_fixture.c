@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "sweep_fixture.h"
 
 #include <criterion/criterion.h>

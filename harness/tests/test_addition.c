@@ -13,7 +13,7 @@ typedef struct format {
     int base, operand_lsb, answer_lsb, padded, any_leading, split, longest, hints, hint_symbols, scratchpad;
 } format;
 
-static format f;
+static format sum_form;
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -21,21 +21,21 @@ static format f;
  * *units is the index symbol of the units, -1 until one is met. */
 static number read_number(const int *first, const double *position, int count, int lsb, int *units)
 {
-    int step = f.hints ? 2 : 1, digits = count / step;
+    int step = sum_form.hints ? 2 : 1, digits = count / step;
     cr_assert_eq(count % step, 0);
     for (int k = 0; k < digits; k++) {
         int significance = lsb ? k : digits - 1 - k;
         for (int i = 0; i < step; i++)
             cr_assert_eq(position[step * k + i], significance + 1);
-        if (!f.hints)
+        if (!sum_form.hints)
             continue;
-        int hint = first[step * k] - f.base - 1;
-        cr_assert(hint >= 0 && hint < f.hint_symbols);
+        int hint = first[step * k] - sum_form.base - 1;
+        cr_assert(hint >= 0 && hint < sum_form.hint_symbols);
         if (*units < 0)
             *units = hint - significance;
         cr_assert_eq(hint, *units + significance, "equal significance, equal symbol");
     }
-    return number_read(first + step - 1, digits, step, f.base, lsb);
+    return number_read(first + step - 1, digits, step, sum_form.base, lsb);
 }
 
 static int find(const int *symbol, int count, int wanted)
@@ -49,21 +49,21 @@ static int find(const int *symbol, int count, int wanted)
 /* The padding goes; what is left begins with 0 only where it may. */
 static void check_operand(number *n, int len)
 {
-    if (f.padded) {
+    if (sum_form.padded) {
         cr_assert_eq(n->count, len);
         while (n->count > 1 && n->digit[n->count - 1] == 0)
             n->count--;
     }
-    if (!f.any_leading)
+    if (!sum_form.any_leading)
         number_check(n);
     int ones = 0;
     for (int i = 0; i < n->count; i++)
         ones += n->digit[i] != 0;
-    if (f.any_leading)
+    if (sum_form.any_leading)
         cr_assert_gt(ones, 0, "zero is left out");
 }
 
-static void check_sum(const number *a, const number *b, const number *sum)
+static void addition_check_sum(const number *a, const number *b, const number *sum)
 {
     static const long primes[] = {9973, 1000003, 2147483647};
     for (int i = 0; i < 3; i++)
@@ -81,7 +81,7 @@ static int digit_of(const number *n, int i)
 /* Into column i: what the sum's digit has beyond those of a and b. */
 static int carry_of(const number *a, const number *b, const number *sum, int i)
 {
-    return (digit_of(sum, i) + 2 * f.base - digit_of(a, i) - digit_of(b, i)) % f.base;
+    return (digit_of(sum, i) + 2 * sum_form.base - digit_of(a, i) - digit_of(b, i)) % sum_form.base;
 }
 
 /* What is expected next is put down here, symbol by symbol with its id. */
@@ -109,23 +109,23 @@ static void expect_digits(script *s, const number *n, int from, int to, int lsb)
 /* a and b with the digits that they show, padding too. Returns the tokens of the scratchpad. */
 static int check_scratchpad(const pair_seen *p, const number *a, const number *b, const number *sum)
 {
-    const int plus = f.base, c = f.base + 1, equals = f.base + 2, comma = f.base + 3;
+    const int plus = sum_form.base, c = sum_form.base + 1, equals = sum_form.base + 2, comma = sum_form.base + 3;
     int longest = a->count > b->count ? a->count : b->count;
     script s = {p, 0};
     for (int i = 0; i <= longest; i++) {
-        if (f.scratchpad == 1 && i < longest) {
+        if (sum_form.scratchpad == 1 && i < longest) {
             expect(&s, digit_of(a, i), i + 1);
             expect(&s, digit_of(b, i), i + 1);
-        } else if (f.scratchpad == 2) {
-            expect_digits(&s, a, i < a->count ? i : a->count, a->count, f.operand_lsb);
+        } else if (sum_form.scratchpad == 2) {
+            expect_digits(&s, a, i < a->count ? i : a->count, a->count, sum_form.operand_lsb);
             expect(&s, plus, 0);
-            expect_digits(&s, b, i < b->count ? i : b->count, b->count, f.operand_lsb);
+            expect_digits(&s, b, i < b->count ? i : b->count, b->count, sum_form.operand_lsb);
             expect(&s, comma, 0);
-            expect_digits(&s, sum, 0, i, f.answer_lsb);
+            expect_digits(&s, sum, 0, i, sum_form.answer_lsb);
         }
         expect(&s, c, i + 1);
         expect(&s, carry_of(a, b, sum, i), i + 1);
-        if (f.scratchpad == 1 && i < longest)
+        if (sum_form.scratchpad == 1 && i < longest)
             expect(&s, digit_of(sum, i), i + 1);
     }
     expect(&s, equals, 0);
@@ -134,31 +134,31 @@ static int check_scratchpad(const pair_seen *p, const number *a, const number *b
 
 static void check_addition(const pair_seen *p)
 {
-    int plus = find(p->prompt, p->prompt_len, f.base), units = -1;
+    int plus = find(p->prompt, p->prompt_len, sum_form.base), units = -1;
     cr_assert_eq(p->prompt_position[plus], 0);
     cr_assert_eq(p->separator_position, 0);
-    number a = read_number(p->prompt, p->prompt_position, plus, f.operand_lsb, &units);
-    number b = read_number(p->prompt + plus + 1, p->prompt_position + plus + 1, p->prompt_len - plus - 1, f.operand_lsb,
-                           &units);
+    number a = read_number(p->prompt, p->prompt_position, plus, sum_form.operand_lsb, &units);
+    number b = read_number(p->prompt + plus + 1, p->prompt_position + plus + 1, p->prompt_len - plus - 1,
+                           sum_form.operand_lsb, &units);
     int begin = 0;
-    if (f.scratchpad)
-        begin = find(p->answer, p->answer_len, f.base + 2) + 1;
+    if (sum_form.scratchpad)
+        begin = find(p->answer, p->answer_len, sum_form.base + 2) + 1;
     number sum =
-        read_number(p->answer + begin, p->answer_position + begin, p->answer_len - begin, f.answer_lsb, &units);
-    if (f.scratchpad)
+        read_number(p->answer + begin, p->answer_position + begin, p->answer_len - begin, sum_form.answer_lsb, &units);
+    if (sum_form.scratchpad)
         cr_assert_eq(check_scratchpad(p, &a, &b, &sum), begin);
-    if (f.split)
-        cr_assert_eq(p->prompt_len, f.hints ? 2 * p->len - 1 : p->len);
-    if (f.longest)
+    if (sum_form.split)
+        cr_assert_eq(p->prompt_len, sum_form.hints ? 2 * p->len - 1 : p->len);
+    if (sum_form.longest)
         cr_assert(a.count == p->len || b.count == p->len);
     check_operand(&a, p->len);
     check_operand(&b, p->len);
-    if (f.padded)
+    if (sum_form.padded)
         cr_assert_eq(sum.count, p->len + 1);
     else
         number_check(&sum);
-    check_sum(&a, &b, &sum);
-    if (f.hints == 1)
+    addition_check_sum(&a, &b, &sum);
+    if (sum_form.hints == 1)
         cr_assert_eq(units, 0);
 }
 
@@ -166,50 +166,50 @@ static void check_addition(const pair_seen *p)
 
 Test(addition, numbers)
 {
-    f = (format){.base = 10, .longest = 1};
+    sum_form = (format){.base = 10, .longest = 1};
     visits_each("addition", 1, 45, 1, 8, check_addition);
     visits_each("addition", 499, 500, 1, 4, check_addition);
     visits_each("addition(digits=equal)", 1, 30, 1, 8, check_addition);
-    f = (format){.base = 10};
+    sum_form = (format){.base = 10};
     visits_each("addition(digits=uniform)", 1, 45, 1, 8, check_addition);
-    f = (format){.base = 3, .operand_lsb = 1, .answer_lsb = 1, .longest = 1};
+    sum_form = (format){.base = 3, .operand_lsb = 1, .answer_lsb = 1, .longest = 1};
     visits_each("addition(base=3,order=lsb)", 1, 45, 1, 8, check_addition);
-    f = (format){.base = 10, .answer_lsb = 1, .longest = 1};
+    sum_form = (format){.base = 10, .answer_lsb = 1, .longest = 1};
     visits_each("addition(order=lsb_answer)", 1, 45, 1, 8, check_addition);
 }
 
 /* Huang et al., and Deletang et al. in either regime. */
 Test(addition, divided_prompts)
 {
-    f = (format){.base = 2, .split = 1};
+    sum_form = (format){.base = 2, .split = 1};
     visits_each("addition(base=2,digits=split)", 3, 60, 1, 8, check_addition);
     visits_each("addition(base=2,digits=split)", 499, 500, 1, 8, check_addition);
-    f = (format){.base = 2, .split = 1, .any_leading = 1, .operand_lsb = 1, .answer_lsb = 1};
+    sum_form = (format){.base = 2, .split = 1, .any_leading = 1, .operand_lsb = 1, .answer_lsb = 1};
     visits_each("addition(base=2,digits=split,leading=any,order=lsb)", 3, 60, 1, 8, check_addition);
-    f = (format){.base = 10, .split = 1, .scratchpad = 2};
+    sum_form = (format){.base = 10, .split = 1, .scratchpad = 2};
     visits_each("addition(digits=split,scratchpad=full)", 3, 25, 1, 8, check_addition);
 }
 
 Test(addition, padding)
 {
-    f = (format){.base = 10, .padded = 1, .longest = 1};
+    sum_form = (format){.base = 10, .padded = 1, .longest = 1};
     visits_each("addition(padding=zeros)", 1, 45, 1, 8, check_addition);
-    f = (format){.base = 10, .padded = 1, .answer_lsb = 1};
+    sum_form = (format){.base = 10, .padded = 1, .answer_lsb = 1};
     visits_each("addition(padding=zeros,order=lsb_answer,digits=uniform)", 1, 30, 1, 8, check_addition);
-    f = (format){.base = 2, .padded = 1, .operand_lsb = 1, .answer_lsb = 1, .any_leading = 1};
+    sum_form = (format){.base = 2, .padded = 1, .operand_lsb = 1, .answer_lsb = 1, .any_leading = 1};
     visits_each("addition(base=2,padding=zeros,order=lsb,leading=any)", 1, 45, 1, 8, check_addition);
 }
 
 Test(addition, hints)
 {
-    f = (format){.base = 10, .longest = 1, .hints = 1, .hint_symbols = 101};
+    sum_form = (format){.base = 10, .longest = 1, .hints = 1, .hint_symbols = 101};
     visits_each("addition(hints=first)", 1, 45, 1, 8, check_addition);
-    f = (format){.base = 10, .operand_lsb = 1, .answer_lsb = 1, .longest = 1, .hints = 2, .hint_symbols = 31};
+    sum_form = (format){.base = 10, .operand_lsb = 1, .answer_lsb = 1, .longest = 1, .hints = 2, .hint_symbols = 31};
     visits_each("addition(hints=random,hint_symbols=31,order=lsb)", 1, 30, 1, 8, check_addition);
-    f = (format){.base = 10, .answer_lsb = 1, .padded = 1, .hints = 2, .hint_symbols = 600};
+    sum_form = (format){.base = 10, .answer_lsb = 1, .padded = 1, .hints = 2, .hint_symbols = 600};
     visits_each("addition(hints=random,hint_symbols=600,padding=zeros,order=lsb_answer)", 500, 500, 1, 4,
                check_addition);
-    f = (format){.base = 2, .split = 1, .hints = 2, .hint_symbols = 39};
+    sum_form = (format){.base = 2, .split = 1, .hints = 2, .hint_symbols = 39};
     visits_each("addition(base=2,digits=split,hints=random,hint_symbols=39)", 3, 40, 1, 8, check_addition);
 }
 
@@ -218,14 +218,14 @@ Test(addition, scratchpads)
     for (int order = 0; order < 3; order++) {
         static const char *const names[] = {"msb", "lsb", "lsb_answer"};
         char text[128];
-        f = (format){.base = 10, .operand_lsb = order == 1, .answer_lsb = order > 0, .scratchpad = 1};
+        sum_form = (format){.base = 10, .operand_lsb = order == 1, .answer_lsb = order > 0, .scratchpad = 1};
         snprintf(text, sizeof text, "addition(scratchpad=columns,digits=uniform,order=%s)", names[order]);
         visits_each(text, 1, 30, 1, 8, check_addition);
-        f.scratchpad = 2;
+        sum_form.scratchpad = 2;
         snprintf(text, sizeof text, "addition(scratchpad=full,digits=uniform,order=%s)", names[order]);
         visits_each(text, 1, 30, 1, 8, check_addition);
         visits_each(text, 200, 200, 1, 2, check_addition);
-        f.padded = 1;
+        sum_form.padded = 1;
         snprintf(text, sizeof text, "addition(scratchpad=full,padding=zeros,order=%s)", names[order]);
         visits_each(text, 1, 20, 1, 8, check_addition);
     }
@@ -265,25 +265,25 @@ Test(addition, scratchpads_by_hand)
 
 /* ------------------------------------------------------------------------------------------------ distributions */
 
-static long counted[4096];
+static long addition_counted[4096];
 
 static void count_lengths(const pair_seen *p)
 {
-    int plus = find(p->prompt, p->prompt_len, f.base);
-    counted[plus * 32 + p->prompt_len - plus - 1]++;
+    int plus = find(p->prompt, p->prompt_len, sum_form.base);
+    addition_counted[plus * 32 + p->prompt_len - plus - 1]++;
 }
 
 static void count_numbers(const pair_seen *p)
 {
-    int plus = find(p->prompt, p->prompt_len, f.base), value = 0;
+    int plus = find(p->prompt, p->prompt_len, sum_form.base), value = 0;
     for (int i = 0; i < p->prompt_len; i++)
-        value = i == plus ? value : value * f.base + p->prompt[i];
-    counted[value]++;
+        value = i == plus ? value : value * sum_form.base + p->prompt[i];
+    addition_counted[value]++;
 }
 
 static void count_first_hint(const pair_seen *p)
 {
-    counted[p->answer[p->answer_len - 2] - f.base - 1]++; /* of the units: order=msb */
+    addition_counted[p->answer[p->answer_len - 2] - sum_form.base - 1]++; /* of the units: order=msb */
 }
 
 /* The cells that may be hit, behind each other. */
@@ -291,16 +291,16 @@ static void expect_cells(const char *what, int cells)
 {
     int used = 0;
     for (int i = 0; i < 4096; i++)
-        if (counted[i] > 0)
-            counted[used++] = counted[i];
+        if (addition_counted[i] > 0)
+            addition_counted[used++] = addition_counted[i];
     cr_assert_eq(used, cells, "%s: %d cells instead of %d", what, used, cells);
-    visits_expect_uniform(what, counted, cells);
-    memset(counted, 0, sizeof counted);
+    visits_expect_uniform(what, addition_counted, cells);
+    memset(addition_counted, 0, sizeof addition_counted);
 }
 
 Test(addition, is_drawn_as_documented)
 {
-    f.base = 10;
+    sum_form.base = 10;
     visits_sample("addition", 7, 8000, count_lengths);
     expect_cells("longest", 13);
     visits_sample("addition(digits=uniform)", 5, 8000, count_lengths);
@@ -309,12 +309,12 @@ Test(addition, is_drawn_as_documented)
     expect_cells("split", 10);
     visits_sample("addition(digits=equal)", 1, 20000, count_numbers);
     expect_cells("single digits", 100);
-    f.base = 2;
+    sum_form.base = 2;
     visits_sample("addition(base=2,digits=equal)", 4, 20000, count_numbers);
     expect_cells("numbers without leading zeros", 64);
     visits_sample("addition(base=2,digits=equal,leading=any)", 3, 20000, count_numbers);
     expect_cells("numbers but 0", 49);
-    f.base = 10;
+    sum_form.base = 10;
     visits_sample("addition(hints=random,hint_symbols=12)", 5, 8000, count_first_hint);
     expect_cells("first index symbols", 7);
 }

@@ -166,12 +166,12 @@ Test(arithmetic, brackets)
 }
 
 /* Counted by the visitor: how often each symbol stands, and the length of the left part. */
-static long counted[64];
+static long arithmetic_counted[64];
 
 static void count_symbols(const pair_seen *p)
 {
     for (int i = 0; i < p->prompt_len; i++)
-        counted[p->prompt[i]]++;
+        arithmetic_counted[p->prompt[i]]++;
 }
 
 static void count_left(const pair_seen *p)
@@ -179,7 +179,7 @@ static void count_left(const pair_seen *p)
     int depth = 0, due = 1;
     for (int at = 1; at < p->len - 1; at++) {
         if (depth == 0 && !due && p->prompt[at] >= modulus && p->prompt[at] <= modulus + TIMES) {
-            counted[at - 1]++;
+            arithmetic_counted[at - 1]++;
             return;
         }
         depth += (p->prompt[at] == modulus + OPEN) - (p->prompt[at] == modulus + CLOSE);
@@ -192,12 +192,12 @@ Test(arithmetic, expressions_are_drawn_as_in_the_source)
 {
     modulus = 5;
     visits_sample("modular_arithmetic", 21, 4000, count_symbols);
-    visits_expect_uniform("digits", counted, 5);
-    visits_expect_uniform("operators", counted + 5, 3);
-    memset(counted, 0, sizeof counted);
+    visits_expect_uniform("digits", arithmetic_counted, 5);
+    visits_expect_uniform("operators", arithmetic_counted + 5, 3);
+    memset(arithmetic_counted, 0, sizeof arithmetic_counted);
     visits_sample("modular_arithmetic(brackets=true)", 17, 8000, count_left);
-    visits_expect_uniform("symbols of the left part", counted + 1, 13);
-    cr_expect_eq(counted[0] + counted[14], 0);
+    visits_expect_uniform("symbols of the left part", arithmetic_counted + 1, 13);
+    cr_expect_eq(arithmetic_counted[0] + arithmetic_counted[14], 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ equations */
@@ -242,7 +242,7 @@ Test(arithmetic, equations)
 
 static void count_answer(const pair_seen *p)
 {
-    counted[p->answer[0]]++;
+    arithmetic_counted[p->answer[0]]++;
 }
 
 /* In (d+d)=v the bracket, the digit and, going round, the closing bracket lead to the first digit, the operator and the
@@ -250,7 +250,7 @@ static void count_answer(const pair_seen *p)
 static void count_unknown(const pair_seen *p)
 {
     for (int i = 0; i < p->len; i++)
-        counted[i] += p->prompt[i] == modulus + X;
+        arithmetic_counted[i] += p->prompt[i] == modulus + X;
 }
 
 Test(arithmetic, unknowns_are_drawn_as_in_the_source)
@@ -258,10 +258,10 @@ Test(arithmetic, unknowns_are_drawn_as_in_the_source)
     static const double share[] = {3.0 / 5, 2.0 / 5};
     modulus = 5;
     visits_sample("solve_equation", 20, 8000, count_answer);
-    visits_expect_uniform("solutions", counted, 5);
-    memset(counted, 0, sizeof counted);
+    visits_expect_uniform("solutions", arithmetic_counted, 5);
+    memset(arithmetic_counted, 0, sizeof arithmetic_counted);
     visits_sample("solve_equation", 7, 8000, count_unknown);
-    const long place[] = {counted[1], counted[3]};
+    const long place[] = {arithmetic_counted[1], arithmetic_counted[3]};
     visits_expect_shares("places", place, share, 2);
     cr_expect_eq(place[0] + place[1], 8000);
     error e = ERROR_INIT;
@@ -275,7 +275,7 @@ Test(arithmetic, unknowns_are_drawn_as_in_the_source)
 
 static void check_sum(const pair_seen *p)
 {
-    int clock = 0; /* counted up one by one */
+    int clock = 0; /* arithmetic_counted up one by one */
     cr_assert_eq(p->prompt_len, p->len);
     for (int i = 0; i < p->len; i++) {
         cr_assert_geq(p->prompt[i], 1);
@@ -294,8 +294,8 @@ Test(arithmetic, sum)
     modulus = 3;
     visits_each("sum(modulus=3)", 1, 40, 1, 8, check_sum);
     visits_sample("sum", 10, 4000, count_symbols);
-    cr_expect_eq(counted[0], 0);
-    visits_expect_uniform("digits", counted + 1, 9);
+    cr_expect_eq(arithmetic_counted[0], 0);
+    visits_expect_uniform("digits", arithmetic_counted + 1, 9);
 }
 
 /* The best guess over all strings of digits, by counting them. */
@@ -358,10 +358,10 @@ static void check_polynomial(const pair_seen *p)
 
 static void count_polynomial(const pair_seen *p)
 {
-    counted[number_of(p->prompt[0]) + 2]++;
+    arithmetic_counted[number_of(p->prompt[0]) + 2]++;
     for (int i = 0; i < p->len; i++) {
-        counted[10 + number_of(p->prompt[1 + 4 * i]) + 3]++;
-        counted[20 + p->prompt[3 + 4 * i]]++;
+        arithmetic_counted[10 + number_of(p->prompt[1 + 4 * i]) + 3]++;
+        arithmetic_counted[20 + p->prompt[3 + 4 * i]]++;
     }
 }
 
@@ -370,7 +370,7 @@ Test(arithmetic, polynomial)
     visits_each("polynomial", 1, 40, 1, 8, check_polynomial);
     visits_each("polynomial", 500, 500, 1, 8, check_polynomial);
     visits_sample("polynomial", 5, 4000, count_polynomial);
-    visits_expect_uniform("arguments", counted, 5);
-    visits_expect_uniform("coefficients", counted + 10, 7);
-    visits_expect_uniform("degrees", counted + 20, 4);
+    visits_expect_uniform("arguments", arithmetic_counted, 5);
+    visits_expect_uniform("coefficients", arithmetic_counted + 10, 7);
+    visits_expect_uniform("degrees", arithmetic_counted + 20, 4);
 }

@@ -1,5 +1,4 @@
 /* Claims: one winner, whoever dies. */
-#define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <sched.h>

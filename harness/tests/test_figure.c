@@ -11,6 +11,7 @@
 
 #include "figure.h"
 #include "report.h"
+#include "report_fixture.h"
 #include "scratch.h"
 #include "svg.h"
 
@@ -179,16 +180,10 @@ static char *drawn(const char *name, size_t *size)
     return scratch_read(scratch_path(&room, name, path), size);
 }
 
-static void need_gnuplot(void)
-{
-    if (system("gnuplot --version >/dev/null 2>&1") != 0)
-        cr_skip_test("gnuplot is not installed");
-}
-
 /* Each is a mark in gnuplot's enhanced text, in its strings, or in XML. */
 Test(drawing, names_are_shown_literally)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     error e = ERROR_INIT;
     size_t size;
     small_figure("names", "a_b^2{c}@d 100% # ~", "x\\n'y' \"z\" <&> `ls`");
@@ -203,7 +198,7 @@ Test(drawing, names_are_shown_literally)
 /* Too close for its text: the tic has none, and no other field's text in its place. */
 Test(drawing, crowded_tics_lose_their_text)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     error e = ERROR_INIT;
     size_t size;
     figure f = {.name = "crowd",
@@ -235,7 +230,7 @@ Test(drawing, crowded_tics_lose_their_text)
 
 Test(drawing, a_rerun_gives_the_same_bytes)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     error e = ERROR_INIT;
     size_t size, again_size;
     small_figure("twice", "t", "m");
@@ -251,7 +246,7 @@ Test(drawing, a_rerun_gives_the_same_bytes)
 
 Test(drawing, all_formats_are_what_they_say)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     error e = ERROR_INIT;
     size_t size;
     small_figure("formats", "t", "m");
@@ -266,7 +261,7 @@ Test(drawing, all_formats_are_what_they_say)
 /* Colours of the page's palette only, in the one spelling that its rules for dark pages match. */
 Test(drawing, every_colour_has_a_dark_twin)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     error e = ERROR_INIT;
     size_t size;
     small_figure("dark", "t", "m");
@@ -285,7 +280,7 @@ Test(drawing, every_colour_has_a_dark_twin)
 
 Test(drawing, ids_of_two_figures_on_a_page_differ)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     error e = ERROR_INIT;
     size_t size;
     buffer page = BUFFER_INIT;

@@ -1,5 +1,4 @@
 /* Files that are whole, old or new, whatever happens while they are written. */
-#define _GNU_SOURCE /* unshare */
 #include <criterion/criterion.h>
 
 #include <sched.h>

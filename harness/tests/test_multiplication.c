@@ -11,7 +11,7 @@
 /* The format that is expected; one test is one process. */
 static struct {
     int base, operand_lsb, answer_lsb, any_leading, split, padded;
-} f;
+} product_form;
 
 static void check_ids(const double *position, int count, int lsb)
 {
@@ -32,60 +32,61 @@ static void check_product(const number *a, const number *b, const number *produc
 static void check_multiplication(const pair_seen *p)
 {
     int times = 0;
-    while (times < p->prompt_len && p->prompt[times] != f.base)
+    while (times < p->prompt_len && p->prompt[times] != product_form.base)
         times++;
-    number a = number_read(p->prompt, times, 1, f.base, f.operand_lsb);
-    number b = number_read(p->prompt + times + 1, p->prompt_len - times - 1, 1, f.base, f.operand_lsb);
-    number product = number_read(p->answer, p->answer_len, 1, f.base, f.answer_lsb);
+    number a = number_read(p->prompt, times, 1, product_form.base, product_form.operand_lsb);
+    number b =
+        number_read(p->prompt + times + 1, p->prompt_len - times - 1, 1, product_form.base, product_form.operand_lsb);
+    number product = number_read(p->answer, p->answer_len, 1, product_form.base, product_form.answer_lsb);
     check_product(&a, &b, &product);
-    if (f.padded)
+    if (product_form.padded)
         cr_assert_eq(product.count, a.count + b.count);
     else
         number_check(&product);
-    if (!f.any_leading) {
+    if (!product_form.any_leading) {
         number_check(&a);
         number_check(&b);
     }
-    if (f.split)
+    if (product_form.split)
         cr_assert_eq(p->prompt_len, p->len);
     else
         cr_assert(a.count == p->len || b.count == p->len);
-    check_ids(p->prompt_position, a.count, f.operand_lsb);
-    check_ids(p->prompt_position + times + 1, b.count, f.operand_lsb);
-    check_ids(p->answer_position, product.count, f.answer_lsb);
+    check_ids(p->prompt_position, a.count, product_form.operand_lsb);
+    check_ids(p->prompt_position + times + 1, b.count, product_form.operand_lsb);
+    check_ids(p->answer_position, product.count, product_form.answer_lsb);
     cr_assert_eq(p->prompt_position[times], 0);
     cr_assert_eq(p->separator_position, 0);
 }
 
 Test(multiplication, numbers)
 {
-    f.base = 10;
+    product_form.base = 10;
     visits_each("multiplication", 1, 40, 1, 8, check_multiplication);
     visits_each("multiplication", 500, 500, 1, 2, check_multiplication);
-    f.answer_lsb = 1;
+    product_form.answer_lsb = 1;
     visits_each("multiplication(order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
-    f.operand_lsb = 1;
+    product_form.operand_lsb = 1;
     visits_each("multiplication(order=lsb)", 1, 40, 1, 8, check_multiplication);
-    f.base = 7;
+    product_form.base = 7;
     visits_each("multiplication(base=7,order=lsb,digits=equal)", 1, 40, 1, 8, check_multiplication);
 }
 
 Test(multiplication, padding)
 {
-    f.base = 10;
-    f.padded = 1;
+    product_form.base = 10;
+    product_form.padded = 1;
     visits_each("multiplication(padding=zeros)", 1, 40, 1, 8, check_multiplication);
-    f.answer_lsb = 1;
+    product_form.answer_lsb = 1;
     visits_each("multiplication(padding=zeros,order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
 }
 
 /* Deletang et al., and the same with the most significant bit first. */
 Test(multiplication, divided_prompts)
 {
-    f.base = 2;
-    f.split = f.any_leading = 1;
+    product_form.base = 2;
+    product_form.split = product_form.any_leading = 1;
     visits_each("multiplication(base=2,digits=split,leading=any)", 3, 60, 1, 8, check_multiplication);
-    f.operand_lsb = f.answer_lsb = 1;
+    product_form.operand_lsb = product_form.answer_lsb = 1;
     visits_each("multiplication(base=2,digits=split,leading=any,order=lsb)", 3, 60, 1, 8, check_multiplication);
     visits_each("multiplication(base=2,digits=split,leading=any,order=lsb)", 500, 500, 1, 8, check_multiplication);
     visits_refused("multiplication(digits=split)", 2, 9, "lengths begin at 3");
@@ -136,14 +137,14 @@ static void check_root(const pair_seen *p)
         cr_assert_eq((long)number_value(&root), (long)floor(sqrt((double)number_value(&x))));
 }
 
-static long counted[64];
+static long multiplication_counted[64];
 
 static void count_number(const pair_seen *p)
 {
     int value = 0;
     for (int i = 0; i < p->len; i++)
         value = 2 * value + p->prompt[i];
-    counted[value]++;
+    multiplication_counted[value]++;
 }
 
 Test(square_root, numbers)
@@ -157,11 +158,11 @@ Test(square_root, numbers)
 Test(square_root, all_small_numbers)
 {
     for (int len = 1; len <= 6; len++) {
-        memset(counted, 0, sizeof counted);
+        memset(multiplication_counted, 0, sizeof multiplication_counted);
         visits_sample("square_root", len, 4000, check_root);
         visits_sample("square_root", len, 4000, count_number);
-        cr_expect_eq(counted[0], 0);
-        visits_expect_uniform("numbers", counted + 1, (1 << len) - 1);
+        cr_expect_eq(multiplication_counted[0], 0);
+        visits_expect_uniform("numbers", multiplication_counted + 1, (1 << len) - 1);
     }
     visits_sample("square_root", 12, 40000, check_root);
 }

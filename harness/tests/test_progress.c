@@ -1,5 +1,4 @@
 /* What a sweep shows: on a terminal, into a file, and before it starts. */
-#define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <math.h>
 #include <poll.h>

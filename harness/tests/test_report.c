@@ -173,12 +173,6 @@ Test(view, undefined_points_rank_last)
 
 /* ------------------------------------------------------------------------------------------------ the whole */
 
-static void need_gnuplot(void)
-{
-    if (system("gnuplot --version >/dev/null 2>&1") != 0)
-        cr_skip_test("gnuplot is not installed");
-}
-
 static void write_report(const char *dir, int formats)
 {
     error e = ERROR_INIT;
@@ -196,7 +190,7 @@ static void write_words(int formats)
 
 Test(report, a_page_holds_all_of_it)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     made_folder(room.dir);
     write_report(room.dir, REPORT_HTML | REPORT_MD | REPORT_TEX);
     char *page = scratch_text(&room, "report.html");
@@ -214,7 +208,7 @@ Test(report, a_page_holds_all_of_it)
 
 Test(report, a_rerun_gives_the_same_bytes)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     made_folder(room.dir);
     write_report(room.dir, REPORT_HTML | REPORT_MD);
     char *page = scratch_text(&room, "report.html");
@@ -231,7 +225,7 @@ Test(report, a_rerun_gives_the_same_bytes)
 
 Test(report, every_locale_gives_the_same_bytes)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     made_folder(room.dir);
     write_report(room.dir, REPORT_HTML);
     char *page = scratch_text(&room, "report.html"), *data = scratch_text(&room, "plots/extrapolation.tsv");
@@ -248,7 +242,7 @@ Test(report, every_locale_gives_the_same_bytes)
 /* Spaces, quotes, what a shell would run, letters beyond ASCII, a leading dash. */
 Test(report, folders_may_have_any_name)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     static const char *const names[] = {"a b'c\"d $(touch ran) \303\251", "-x; touch ran"};
     for (int i = 0; i < 2; i++) {
         char dir[PATH_MAX], file[PATH_MAX + 64];
@@ -263,7 +257,7 @@ Test(report, folders_may_have_any_name)
 
 Test(report, a_relative_folder_with_a_leading_dash_works)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     char plots[PATH_MAX];
     cr_assert(realpath("plots", plots) && chdir(room.dir) == 0 && mkdir("-v", 0777) == 0);
     made_folder("-v");
@@ -341,7 +335,7 @@ Test(report, counts_what_a_logarithmic_axis_cannot_show)
 
 Test(report, bad_records_are_told_when_all_else_is_done)
 {
-    need_gnuplot();
+    gnuplot_or_skip();
     char bad[PATH_MAX];
     error e = ERROR_INIT;
     made_folder(room.dir);

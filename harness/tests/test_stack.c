@@ -29,17 +29,17 @@ static void check_stack(const pair_seen *p)
     cr_assert_eq(found, p->answer_len);
 }
 
-static long counted[4096], empty;
+static long stack_counted[4096], empty;
 
 static void count_stack(const pair_seen *p)
 {
     int bits = 0;
     while (p->prompt[bits] < 2)
         bits++;
-    counted[bits]++;
+    stack_counted[bits]++;
     empty += p->answer_len == 0;
     for (int i = 0; i < p->len; i++)
-        counted[100 + p->prompt[i]]++;
+        stack_counted[100 + p->prompt[i]]++;
 }
 
 Test(stack, manipulation)
@@ -47,9 +47,9 @@ Test(stack, manipulation)
     visits_each("stack_manipulation", 1, 60, 1, 8, check_stack);
     visits_each("stack_manipulation", 499, 500, 1, 8, check_stack);
     visits_sample("stack_manipulation", 12, 8000, count_stack);
-    visits_expect_uniform("bits of the first stack", counted + 1, 11);
-    visits_expect_uniform("bits", counted + 100, 2);
-    visits_expect_uniform("instructions", counted + 102, 3);
+    visits_expect_uniform("bits of the first stack", stack_counted + 1, 11);
+    visits_expect_uniform("bits", stack_counted + 100, 2);
+    visits_expect_uniform("instructions", stack_counted + 102, 3);
 }
 
 /* The two examples of the source: 0 1 1 0 PUSH1 POP POP leaves 1 1 0, 1 1 0 POP POP POP nothing. */
@@ -57,12 +57,12 @@ static void find_examples(const pair_seen *p)
 {
     static const int leaves[] = {0, 1, 1, 0, 4, 2, 2}, empties[] = {1, 1, 0, 2, 2, 2}, answer[] = {1, 1, 0};
     if (p->len == 7 && memcmp(p->prompt, leaves, sizeof leaves) == 0) {
-        counted[0]++;
+        stack_counted[0]++;
         cr_assert_eq(p->answer_len, 3);
         cr_assert_arr_eq(p->answer, answer, sizeof answer);
     }
     if (p->len == 6 && memcmp(p->prompt, empties, sizeof empties) == 0) {
-        counted[1]++;
+        stack_counted[1]++;
         cr_assert_eq(p->answer_len, 0);
     }
 }
@@ -71,7 +71,7 @@ Test(stack, examples_of_the_source)
 {
     visits_sample("stack_manipulation", 7, 20000, find_examples);
     visits_sample("stack_manipulation", 6, 20000, find_examples);
-    cr_expect(counted[0] > 0 && counted[1] > 0);
+    cr_expect(stack_counted[0] > 0 && stack_counted[1] > 0);
 }
 
 /* An empty stack is answered with the end alone, in either regime. */
@@ -152,7 +152,7 @@ static void count_word(const pair_seen *p)
     int code = 0;
     for (int i = 0; i < p->len; i++)
         code = 2 * kinds * code + p->prompt[i];
-    counted[code]++;
+    stack_counted[code]++;
 }
 
 /* The probability of a word under the rule that is documented. */
@@ -184,7 +184,7 @@ static void expect_words(const char *text, int len)
     for (int i = 0; i < len; i++)
         codes *= 2 * kinds;
     cr_assert_leq(codes, 4096);
-    memset(counted, 0, sizeof counted);
+    memset(stack_counted, 0, sizeof stack_counted);
     visits_sample(text, len, 20000, count_word);
     for (int code = 0; code < codes; code++) {
         int word[16], rest = code;
@@ -192,15 +192,15 @@ static void expect_words(const char *text, int len)
             word[i] = rest % (2 * kinds);
         double chance = word_chance(word, len);
         if (chance == 0.0) {
-            cr_assert_eq(counted[code], 0);
+            cr_assert_eq(stack_counted[code], 0);
             continue;
         }
         share[cells] = chance;
-        counted[cells++] = counted[code];
+        stack_counted[cells++] = stack_counted[code];
         all += chance;
     }
     cr_expect_float_eq(all, 1.0, 1e-12);
-    visits_expect_shares(text, counted, share, cells);
+    visits_expect_shares(text, stack_counted, share, cells);
 }
 
 Test(dyck, words_are_drawn_as_documented)

@@ -1,5 +1,4 @@
 /* The sweep as a user meets it: what runs and what is found on disk. */
-#define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,4 @@
 /* How a sweep ends before its time, and how several share a folder. */
-#define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <sched.h>

@@ -1,5 +1,4 @@
 /* Learning rates chosen by trials, with the fake program of the sweep's tests. */
-#define _GNU_SOURCE
 #include <criterion/criterion.h>
 
 #include <math.h>
