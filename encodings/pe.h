@@ -30,14 +30,18 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "pe_option.h"
 
+/* Numbers, and whole numbers as wide as they are. */
 #ifdef PE_REAL_DOUBLE
 typedef double real;
+typedef int64_t pe_integer;
 #else
 typedef float real;
+typedef int32_t pe_integer;
 #endif
 
 /* Raised whenever a struct below changes its layout or a hook its meaning. Fields are only ever appended. */

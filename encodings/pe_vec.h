@@ -10,8 +10,6 @@
 #ifndef PE_VEC_H
 #define PE_VEC_H
 
-#include <stdint.h>
-
 #if defined(__AVX512F__)
 enum { PE_VEC_BYTES = 64 };
 #elif defined(__AVX__)
@@ -26,13 +24,8 @@ enum { PE_VEC_LANES = PE_VEC_BYTES / sizeof(real), PE_VEC_QUARTER = 16 / sizeof(
 
 typedef real pe_vec __attribute__((vector_size(PE_VEC_BYTES)));
 typedef real pe_vec_unaligned __attribute__((vector_size(PE_VEC_BYTES), aligned(sizeof(real)), may_alias));
-/* Integers as wide as a real: what comparisons give (all bits or none), and the bits of a real. */
-#if defined(PE_REAL_DOUBLE)
-typedef int64_t pe_vec_integer;
-#else
-typedef int32_t pe_vec_integer;
-#endif
-typedef pe_vec_integer pe_vec_mask __attribute__((vector_size(PE_VEC_BYTES)));
+/* What comparisons give: all bits of a lane or none. */
+typedef pe_integer pe_vec_mask __attribute__((vector_size(PE_VEC_BYTES)));
 /* The bits of 32-bit reals as whole numbers that may wrap around. */
 typedef uint32_t pe_vec_bits __attribute__((vector_size(PE_VEC_BYTES)));
 
@@ -89,14 +82,14 @@ PE_VEC_INLINE pe_vec_mask pe_vec_below(int j, int n)
     pe_vec_mask lane;
     for (int l = 0; l < PE_VEC_LANES; l++)
         lane[l] = l;
-    return lane < (pe_vec_integer)(n - j);
+    return lane < (pe_integer)(n - j);
 }
 
 /* One number out of all lanes, by halves down to 16 bytes and then lane by lane. The copies are registers to the compiler. */
 typedef real pe_vec_half __attribute__((vector_size(32)));
 typedef real pe_vec_quarter __attribute__((vector_size(16)));
-typedef pe_vec_integer pe_vec_half_mask __attribute__((vector_size(32)));
-typedef pe_vec_integer pe_vec_quarter_mask __attribute__((vector_size(16)));
+typedef pe_integer pe_vec_half_mask __attribute__((vector_size(32)));
+typedef pe_integer pe_vec_quarter_mask __attribute__((vector_size(16)));
 
 #define PE_VEC_FOLD(name, both, both_of_two)                                                                              \
     PE_VEC_INLINE real name(pe_vec v)                                                                                        \

@@ -1,7 +1,5 @@
 #include "product.h"
 
-#include <stdint.h>
-
 /* ------------------------------------------------------------------------------------------------ vectors */
 
 #if defined(__AVX512F__)
@@ -17,12 +15,8 @@ typedef real product_vector __attribute__((vector_size(PRODUCT_VECTOR_BYTES), al
 /* For columns that do not fill a vector; 4 reals. */
 typedef real product_short __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
 
-/* Integers as wide as a real: which of eight reals goes where. */
-#if defined(PE_REAL_DOUBLE)
-typedef int64_t product_places __attribute__((vector_size(4 * sizeof(real))));
-#else
-typedef int32_t product_places __attribute__((vector_size(4 * sizeof(real))));
-#endif
+/* Which of eight reals goes where. */
+typedef pe_integer product_places __attribute__((vector_size(4 * sizeof(real))));
 
 enum { PRODUCT_LANES = PRODUCT_VECTOR_BYTES / sizeof(real), PRODUCT_DEPTH = 128 };
 

@@ -41,7 +41,7 @@ static int text_state_new(const void *options, int max_len, void **state, error 
     return task_corpus_open("text", ((const text_options *)options)->file, max_len, max_len + 1, state, e);
 }
 
-static void text_window(const void *options, const void *state, task_stream stream, rng *r, int len, task_sample *out)
+static void text_stretch(const void *options, const void *state, task_stream stream, rng *r, int len, task_sample *out)
 {
     const unsigned char *window = task_corpus_window(state, stream, r, len + 1);
     (void)options;
@@ -77,7 +77,7 @@ const task_descriptor task_descriptor_text = {
     .chance_token = task_corpus_commonest,
     .state_new = text_state_new,
     .state_free = task_corpus_free,
-    .window = text_window,
+    .window = text_stretch,
     .text = task_corpus_stretch,
     .digest = task_corpus_digest,
     .bibtex = "@article{shannon1951prediction, title = {Prediction and Entropy of Printed {English}}, author = "

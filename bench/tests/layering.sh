@@ -185,7 +185,7 @@ done
 at_least "headers" 40 ${#all_headers[@]}
 headers() { # [OPTION ...] FILE ...
   "$cc" -std=gnu11 -fsyntax-only -Wall -Wextra -Werror -Iencodings -Iharness -Ibench -I"$build/harness" \
-    '-DTASK(name)=' '-DCOMMAND(name)=' '-DTWIN_COMMAND(name)=' "$@"
+    '-DTASK(name)=' '-DCOMMAND(name)=' '-DTWIN_COMMAND(name)=' '-DKERNEL(result,name,parameters)=' "$@"
 }
 precise() {
   grep -l 'PE_REAL_DOUBLE' "${all_headers[@]}" | grep -vx 'encodings/pe\.h'
