@@ -30,7 +30,7 @@ said results/mine/summary.csv "the tables name it" "nearness"
 sed 's/^encoding: .*/encoding: all/' mine.yaml >all.yaml
 expect 0 "all with a plug-in" "$posbench" sweep all.yaml --plugin "$plugin" --only encoding=nearness --out all --dry-run
 expect 2 "all without it" "$posbench" sweep all.yaml --only encoding=nearness --out all --dry-run
-expect 0 "speed --plugin" "$posbench" speed --plugin "$plugin" nearness
+expect 0 "speed --plugin" "$posbench" speed --plugin "$plugin" nearness --config A --rounds 1
 said "$out" "speed tells of it" "nearness"
 
 refused 2 "did you mean 'nearness'?" "a misspelt name" "$posbench" check --plugin "$plugin" nearnes

@@ -55,7 +55,7 @@ for stack in "$name" "$name(width=2)" "$name(learned=true)" "rope+$name"; do
   expect 0 "check $stack" "$posbench" check "$stack"
   matches "its gradients, claims and protocol hold" ' gradient ok .* claims ok +protocol ok'
 done
-expect 0 "speed" "$posbench" speed "$name"
+expect 0 "speed" "$posbench" speed "$name" --config A --rounds 1
 matches "speed has a row" "^$name +[0-9.]+ \("
 cat >mine.yaml <<Y
 baseline: nope

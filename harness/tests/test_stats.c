@@ -171,9 +171,10 @@ static double split_score(rng *r)
     return (rng_uniform(r) < 0.5 ? 0.4 : -0.4) + 0.02 * rng_normal(r);
 }
 
-static void covers(double (*score)(rng *r), double most_at_10)
+/* At 5 and 10 seeds and, where `all`, at 30: few seeds decide between intervals, and many cost most of the time. */
+static void covers(double (*score)(rng *r), double most_at_10, int all)
 {
-    for (int n = 5; n <= 30; n = n == 5 ? 10 : n + 20) {
+    for (int n = 5; n <= (all ? 30 : 10); n = n == 5 ? 10 : n + 20) {
         double share = coverage(n, 2000, score);
         cr_assert(share >= 0.93 && share <= (n == 10 ? most_at_10 : 0.97), "n = %d: %g", n, share);
     }
@@ -181,42 +182,40 @@ static void covers(double (*score)(rng *r), double most_at_10)
 
 Test(stats, intervals_of_normal_scores_cover_95_percent)
 {
-    covers(rng_normal, 0.97);
+    covers(rng_normal, 0.97, 1);
 }
 
 Test(stats, intervals_of_bounded_scores_cover_95_percent)
 {
-    covers(uniform_score, 0.97);
+    covers(uniform_score, 0.97, 0);
 }
 
 Test(stats, intervals_of_paired_differences_cover_95_percent)
 {
-    covers(paired_score, 0.97);
+    covers(paired_score, 0.97, 1);
 }
 
 Test(stats, intervals_of_skewed_scores_cover_95_percent)
 {
-    covers(cubed_score, 0.97);
+    covers(cubed_score, 0.97, 0);
 }
 
 Test(stats, intervals_of_heavy_tails_cover_95_percent)
 {
-    covers(heavy_score, 0.97);
+    covers(heavy_score, 0.97, 0);
 }
 
 /* What is as skewed as an exponential is held a little too rarely by five seeds. */
 Test(stats, intervals_of_exponential_scores_nearly_cover_95_percent)
 {
-    double five = coverage(5, 2000, exponential_score), ten = coverage(10, 2000, exponential_score),
-           thirty = coverage(30, 2000, exponential_score);
+    double five = coverage(5, 2000, exponential_score), ten = coverage(10, 2000, exponential_score);
     cr_assert(five >= 0.92 && five <= 0.97, "%g", five);
     cr_assert(ten >= 0.92 && ten <= 0.97, "%g", ten);
-    cr_assert(thirty >= 0.93 && thirty <= 0.97, "%g", thirty);
 }
 
 /* Where runs take one of two values the number of high ones is all that n seeds say: coverage comes in steps, and errs
  * on the safe side at n = 10. */
 Test(stats, intervals_of_two_kinds_of_runs)
 {
-    covers(split_score, 1);
+    covers(split_score, 1, 0);
 }
