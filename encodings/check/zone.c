@@ -23,17 +23,11 @@ static real zone_nan(void)
 void zone_poison(real *values, size_t count)
 {
     real nan = zone_nan();
-    for (size_t i = 0; i < count; i++)
-        memcpy(values + i, &nan, sizeof nan); /* by bytes: an assignment may change the bits of a NaN */
-}
-
-static int zone_is_gap(const zone_layout *l, size_t element)
-{
-    if (l->blocks == 0)
-        return 0;
-    size_t block = element / (size_t)l->block_stride, rest = element % (size_t)l->block_stride;
-    size_t line = rest / (size_t)l->line_stride, cell = rest % (size_t)l->line_stride;
-    return block >= (size_t)l->blocks || line >= (size_t)l->lines || cell >= (size_t)l->cells;
+    if (count == 0)
+        return;
+    memcpy(values, &nan, sizeof nan); /* by bytes: an assignment may change the bits of a NaN */
+    for (size_t done = 1; done < count; done *= 2)
+        memcpy(values + done, values, (done <= count - done ? done : count - done) * sizeof nan);
 }
 
 static zone *zone_push(zone_set *set, const char *name, error *e)
@@ -136,9 +130,13 @@ void zone_clear_payload(zone_set *set, const void *data)
 {
     zone *z = zone_of(set, data);
     real *values = z->data;
-    for (size_t i = 0; i < z->bytes / sizeof(real); i++)
-        if (!zone_is_gap(&z->layout, i))
-            values[i] = 0;
+    if (z->layout.blocks == 0)
+        memset(values, 0, z->bytes);
+    for (int block = 0; block < z->layout.blocks; block++)
+        for (int line = 0; line < z->layout.lines; line++)
+            memset(values + (size_t)block * (size_t)z->layout.block_stride +
+                       (size_t)line * (size_t)z->layout.line_stride,
+                   0, (size_t)z->layout.cells * sizeof *values);
 }
 
 static uint64_t zone_hash(const zone *z)
@@ -178,16 +176,33 @@ static int zone_check_borders(const zone *z, char *message, size_t size)
             return -1;
         }
     }
-    if (z->layout.blocks == 0)
-        return 0;
+    return 0;
+}
+
+/* Is [line][first .. end) of a block still as it was poisoned? A line past the last one has gap only. */
+static int zone_check_gap(const zone *z, int block, int line, int first, int end, char *message, size_t size)
+{
     real nan = zone_nan();
-    for (size_t i = 0; i < z->bytes / sizeof(real); i++)
-        if (zone_is_gap(&z->layout, i) && memcmp(bytes + i * sizeof nan, &nan, sizeof nan) != 0) {
-            size_t block = i / (size_t)z->layout.block_stride, rest = i % (size_t)z->layout.block_stride;
-            snprintf(message, size, "wrote into a gap of %s, at [%zu][%zu][%zu] of [%d][%d][%d]", z->name, block,
-                     rest / (size_t)z->layout.line_stride, rest % (size_t)z->layout.line_stride, z->layout.blocks,
-                     z->layout.lines, z->layout.cells);
+    const real *values = z->data;
+    values += (size_t)block * (size_t)z->layout.block_stride + (size_t)line * (size_t)z->layout.line_stride;
+    for (int cell = first; cell < end; cell++)
+        if (memcmp(values + cell, &nan, sizeof nan) != 0) {
+            snprintf(message, size, "wrote into a gap of %s, at [%d][%d][%d] of [%d][%d][%d]", z->name, block, line,
+                     cell, z->layout.blocks, z->layout.lines, z->layout.cells);
             return -1;
+        }
+    return 0;
+}
+
+static int zone_check_gaps(const zone *z, char *message, size_t size)
+{
+    const zone_layout *l = &z->layout;
+    for (int block = 0; block < l->blocks; block++)
+        for (int line = 0; line * l->line_stride < l->block_stride; line++) {
+            int room = l->block_stride - line * l->line_stride;
+            int end = room < l->line_stride ? room : l->line_stride;
+            if (zone_check_gap(z, block, line, line < l->lines ? l->cells : 0, end, message, size) < 0)
+                return -1;
         }
     return 0;
 }
@@ -195,7 +210,7 @@ static int zone_check_borders(const zone *z, char *message, size_t size)
 int zone_intact(const zone_set *set, char *message, size_t size)
 {
     for (int i = 0; i < set->count; i++)
-        if (zone_check_borders(&set->zone[i], message, size) < 0)
+        if (zone_check_borders(&set->zone[i], message, size) < 0 || zone_check_gaps(&set->zone[i], message, size) < 0)
             return -1;
     return 0;
 }
