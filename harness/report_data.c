@@ -26,10 +26,10 @@ static double data_score(const run_record *run, const view_panel *p)
     size_t at;
     json_array_foreach(json_object_get(run->record, "evaluation"), at, row)
     {
-        const char *metric = json_string_value(json_object_get(row, "metric"));
+        const char *name = json_string_value(json_object_get(row, "metric"));
         const char *mode = json_string_value(json_object_get(row, "mode"));
         const json_t *value = json_object_get(row, "value");
-        if (metric && mode && strcmp(metric, p->metric->name) == 0 && strcmp(mode, p->mode) == 0 &&
+        if (name && mode && strcmp(name, p->metric->name) == 0 && strcmp(mode, p->mode) == 0 &&
             json_integer_value(json_object_get(row, "max_len")) == home->eval_len &&
             json_integer_value(json_object_get(row, "min_len")) == home->min_len)
             return json_is_number(value) ? json_number_value(value) : NAN;

@@ -266,6 +266,6 @@ Test(data, bad_values_are_refused)
         "train.data: 32 tokens of text are too few: a window of train.len, 32, and the token behind it need 33");
     run_config c;
     setting_checked(&c, "encoding=nope|task=text|train.len=32|train.data=33");
-    setting_checked(&c, "encoding=nope|task=sort(symbols=80)|train.len=32|train.data=1");
+    setting_checked(&c, "encoding=nope|task=sort(symbols=200)|train.len=32|train.data=1");
     setting_checked(&c, "encoding=nope|task=masked_text|model.causal=false|train.len=32|train.data=33");
 }

@@ -116,7 +116,7 @@ Test(exposure, skew_starves_and_a_shift_feeds)
         late[i] /= all;
         run_result_free(&out);
     }
-    cr_assert(late[0] < 0.05 && late[1] > 2 * late[0], "late share %g, shifted %g", late[0], late[1]);
+    cr_assert(late[0] < 0.12 && late[1] > 2 * late[0], "late share %g, shifted %g", late[0], late[1]);
 }
 
 /* Positions between two whole ones count at the nearer one; past the last that is kept they are counted together. */
@@ -248,7 +248,7 @@ Test(exposure, inputs_and_rows_agree_where_a_row_has_one_token)
 {
     exposure_net x;
     double norm, sum = 0;
-    exposure_open(&x, "encoding=learned|train.batch=1|train.min_len=6");
+    exposure_open(&x, "encoding=learned|train.batch=1|train.min_len=5");
     trainer_step(&x.trainer, 0, &norm);
     const run_exposure *e = x.trainer.exposure;
     for (int i = 0; i < e->positions; i++) {
@@ -335,7 +335,7 @@ Test(exposure, quality_by_position_adds_up_to_the_score)
 /* Where the training length itself has no value, there is nothing to say. */
 Test(exposure, undefined_positions_have_no_quality)
 {
-    run_config c = exposure_configure("encoding=learned|train.positions=true|eval.map=shift(span=100,test=5)");
+    run_config c = exposure_configure("encoding=learned|train.positions=true|eval.map=shift(span=0,test=5)");
     run_result out = exposure_run(&c, NULL);
     cr_assert_eq(out.exposure->tested, 0);
     cr_assert(out.exposure->positions > 0);
