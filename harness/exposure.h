@@ -37,8 +37,8 @@ void exposure_add_rows(run_exposure *x, int phase, const model *m);
 void exposure_norms(run_exposure *x, const model *m);
 
 /* Loss and share of right guesses at each position, over test sequences of the longest training length: eval.items of
- * them, or as many as hold eval.tokens tokens of text. Where such sequences have no value (evaluate_standing) there is
- * nothing. -1 with e set: no memory, or interrupted. */
+ * them, or as many windows as hold eval.tokens tokens of text, which are those that evaluation meets at that length.
+ * Where such sequences have no value (evaluate_standing) there is nothing. -1 with e set: no memory, or interrupted. */
 int exposure_test(const evaluation *v, run_exposure *x, error *e);
 
 /* ------------------------------------------------------------------------------------------------ for checkpoints */

@@ -79,13 +79,47 @@ static int exposure_count(exposure_bench *b, const batch *part)
     return 0;
 }
 
+/* The test stretch of a task that has a text, and how many bytes of it; else NULL. */
+static const unsigned char *exposure_text(const evaluation *v, long *count)
+{
+    return task_of(v->task)->text ? task_text(v->task, TASK_TEST, count) : NULL;
+}
+
+/* How many sequences are tested: what eval.items and eval.tokens say, of a text at most its whole windows. */
+static long exposure_items(const evaluation *v, int longest)
+{
+    const run_config *c = v->config;
+    long items = task_of(v->task)->kind == TASK_LANGUAGE ? c->eval.tokens / longest : c->eval.items, bytes;
+    items = items < 1 ? 1 : items;
+    if (exposure_text(v, &bytes) && items > (bytes - 1) / longest)
+        items = (bytes - 1) / longest;
+    return items;
+}
+
+/* Window i of the test text, with the byte that follows it, as evaluation reads it. */
+static void exposure_window(const unsigned char *text, long i, int len, batch_buffer *b)
+{
+    int at = b->start[b->sequences];
+    for (int t = 0; t < len; t++) {
+        b->input[at + t] = text[i * len + t];
+        b->target[at + t] = text[i * len + t + 1];
+    }
+    b->answer_begin[b->sequences++] = -1;
+    b->start[b->sequences] = at + len;
+}
+
 /* Sequences first .. first+count-1. Returns 1 when they have no value, -1 when memory is short. */
 static int exposure_part(const evaluation *v, exposure_bench *b, long first, int count)
 {
     uint64_t seed = (uint64_t)v->config->seed, len = (uint64_t)v->config->train.len;
+    const unsigned char *text = exposure_text(v, &(long){0});
     batch_buffer_clear(&b->data);
-    for (int n = 0; n < count; n++)
-        batch_buffer_draw(&b->data, v->task, TASK_TEST, seed, len, (uint32_t)(first + n), v->config->train.len);
+    for (int n = 0; n < count; n++) {
+        if (text)
+            exposure_window(text, first + n, v->config->train.len, &b->data);
+        else
+            batch_buffer_draw(&b->data, v->task, TASK_TEST, seed, len, (uint32_t)(first + n), v->config->train.len);
+    }
     batch part = batch_buffer_part(&b->data, 0, count, seed, len << 32 | (uint64_t)first, 0, b->part_start);
     if (!exposure_is_defined(v, b, &part))
         return 1;
@@ -112,17 +146,14 @@ static int exposure_take(exposure_bench *b, run_exposure *x)
 
 int exposure_test(const evaluation *v, run_exposure *x, error *e)
 {
-    const run_config *c = v->config;
-    int longest = task_tokens(v->task, c->train.len), is_text = task_of(v->task)->kind == TASK_LANGUAGE, status;
-    long items = is_text ? c->eval.tokens / longest : c->eval.items;
+    int longest = task_tokens(v->task, v->config->train.len), status = 0;
     int per_part = EVALUATE_PART_TOKENS / longest < 1 ? 1 : EVALUATE_PART_TOKENS / longest;
-    items = items < 1 ? 1 : items;
+    long items = exposure_items(v, longest);
     exposure_bench b = {.memory = {NULL, 0}};
     if (exposure_bench_create(v, &b, longest, per_part, e) < 0) {
         arena_free(&b.memory);
         return -1;
     }
-    status = 0;
     for (long first = 0; status == 0 && first < items; first += per_part) {
         status = exposure_part(v, &b, first, items - first < per_part ? (int)(items - first) : per_part);
         if (status == 0 && v->watch && v->watch->stop && *v->watch->stop)

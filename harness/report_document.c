@@ -93,14 +93,15 @@ static void document_starved(const report_view *v, const report_figures *f, docu
             NULL);
     document_figure(f, REPORT_STARVED_GRADIENT,
                     "Squared gradient of the step's mean loss with respect to what enters the first layer, summed over "
-                    "training, by position, over what an even share of the positions would be (1). Neighbouring positions "
-                    "are taken together where there are more than 32. Means over seeds with 95 % intervals; a logarithmic "
-                    "axis has no place for positions that met nothing: there the line has a gap. A panel for each "
-                    "distribution of training lengths.",
+                    "training, by position, in per cent of an even share of the positions. Neighbouring positions are "
+                    "taken together where there are more than 16. Geometric means over seeds with 95 % intervals of the "
+                    "logarithm; a logarithmic axis has no place for positions that met nothing: there the line has a "
+                    "gap. A panel for each distribution of training lengths.",
                     d);
     document_figure(f, REPORT_STARVED_LOSS,
                     "Loss at each position at the end of training, of test sequences of the training length, under the "
-                    "map of evaluation: means over seeds with 95 % intervals.",
+                    "map of evaluation: means over seeds with 95 % intervals. What all curves share is of the test "
+                    "sequences.",
                     d);
     document_figure(f, REPORT_STARVED_ACCURACY, "The same for the share of right tokens.", d);
     report_starved_table(v, d);
@@ -112,8 +113,8 @@ static void document_data(const report_view *v, const report_figures *f, documen
         return;
     doc_add(d, DOC_SECTION, "Data scale", NULL);
     document_figure(f, REPORT_DATA,
-                    "Score at the training length over how much training data there was, at equal steps: means over seeds "
-                    "with 95 % intervals. Less of a text is a part of more of it, chosen anew by each seed, so the "
+                    "Score at the training length over how much training data there was, at equal steps: means over "
+                    "seeds with 95 % intervals. Less of a text is a part of more of it, chosen anew by each seed, so the "
                     "intervals are also over texts; few sequences of an answer task are the first ones of many.",
                     d);
     report_data_tables(v, d);

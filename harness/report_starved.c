@@ -115,10 +115,19 @@ void report_starved_numbers(const run_record *run, starved_numbers *out)
 
 /* ------------------------------------------------------------------------------------------------ the table */
 
-enum { STARVED_NUMBERS = 6 };
+enum { STARVED_NUMBERS = 6, STARVED_LOSS = 4 };
 
-/* value[STARVED_NUMBERS][runs] of the runs of one cell, by seed; how many. */
-static int starved_collect(const report_groups *g, int group, int encoding, double *value)
+typedef struct starved_column {
+    const char *name;
+    double factor, least, most; /* what is shown is factor times a value, which cannot lie outside */
+    int decimals, is_signed;
+} starved_column;
+static const starved_column starved_columns[STARVED_NUMBERS] = {
+    {"tokens", 100, 0, 1, 1, 0},    {"gradient", 100, 0, 1, 1, 0},          {"rows", 100, 0, 1, 1, 0},
+    {"norm", 1, 0, INFINITY, 2, 0}, {"loss", 1, -INFINITY, INFINITY, 3, 1}, {"accuracy", 100, -1, 1, 1, 1}};
+
+/* value[STARVED_NUMBERS][runs] of the runs of one cell, and their seeds; how many. */
+static int starved_collect(const report_groups *g, int group, int encoding, double *value, int *seed)
 {
     int runs = g->view->runs.count, count = 0;
     for (int i = 0; i < runs; i++) {
@@ -129,42 +138,56 @@ static int starved_collect(const report_groups *g, int group, int encoding, doub
         const double all[STARVED_NUMBERS] = {own.tokens, own.gradient, own.rows, own.norm, own.loss, own.accuracy};
         for (int k = 0; k < STARVED_NUMBERS; k++)
             value[k * runs + count] = all[k];
-        count++;
+        seed[count++] = g->view->runs.run[i].config.seed;
     }
     return count;
 }
 
 /* Mean and interval; nothing where a run has no value. */
-static void starved_cell(const double *x, int n, double factor, int decimals, int is_signed, const char *name,
-                         document *d)
+static void starved_cell(const starved_column *c, const double *x, int n, document *d)
 {
     buffer text = BUFFER_INIT, interval = BUFFER_INIT;
-    double mean = stat_mean(x, n) * factor, low, high;
+    double mean = n > 0 ? stat_mean(x, n) : NAN, low, high;
     if (isnan(mean)) {
         doc_add(d, DOC_CELL, "\342\200\224", NULL)->flags = DOC_DIM;
         return;
     }
-    stat_bootstrap(x, n, rng_hash(name), &low, &high);
-    buffer_add(&text, is_signed && mean > 0 ? "+" : "");
-    buffer_fixed(&text, mean, decimals);
+    stat_bootstrap(x, n, rng_hash(c->name), &low, &high);
+    buffer_add(&text, c->is_signed && mean > 0 ? "+" : "");
+    buffer_fixed(&text, mean * c->factor, c->decimals);
     if (!isnan(low)) {
-        buffer_fixed(&interval, low * factor, decimals);
+        buffer_fixed(&interval, fmax(low, c->least) * c->factor, c->decimals);
         buffer_add(&interval, " to ");
-        buffer_fixed(&interval, high * factor, decimals);
+        buffer_fixed(&interval, fmin(high, c->most) * c->factor, c->decimals);
     }
     doc_add_buffer(d, DOC_CELL, &text, buffer_text(&interval));
     buffer_free(&interval);
 }
 
-static void starved_row(const report_groups *g, int group, int encoding, double *value, document *d)
+/* Numbers of one cell of the table and of the baseline, under the same training. */
+typedef struct starved_room {
+    double *value, *base, *d; /* [STARVED_NUMBERS][runs] twice, [runs] */
+    int *seed, *base_seed;    /* [runs] */
+} starved_room;
+
+/* Late less early loss, less that of the baseline with the same seed. */
+static void starved_against(const report_groups *g, int group, int encoding, int n, starved_room *r, document *d)
 {
-    static const struct {
-        const char *name;
-        double factor;
-        int decimals, is_signed;
-    } column[STARVED_NUMBERS] = {{"tokens", 100, 1, 0}, {"gradient", 100, 1, 0}, {"rows", 100, 1, 0},
-                                 {"norm", 1, 2, 0},     {"loss", 1, 3, 1},       {"accuracy", 100, 1, 1}};
-    int runs = g->view->runs.count, n = starved_collect(g, group, encoding, value);
+    int runs = g->view->runs.count, pairs = 0, reference = -1, others = 0;
+    for (int i = 0; i < g->encodings; i++)
+        reference = g->is_baseline[i] ? i : reference;
+    if (reference >= 0 && reference != encoding)
+        others = starved_collect(g, group, reference, r->base, r->base_seed);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < others; k++)
+            if (r->seed[i] == r->base_seed[k])
+                r->d[pairs++] = r->value[STARVED_LOSS * runs + i] - r->base[STARVED_LOSS * runs + k];
+    starved_cell(&starved_columns[STARVED_LOSS], r->d, pairs, d);
+}
+
+static void starved_row(const report_groups *g, int group, int encoding, starved_room *r, document *d)
+{
+    int runs = g->view->runs.count, n = starved_collect(g, group, encoding, r->value, r->seed);
     if (n == 0)
         return;
     char *title = report_group_title(g, group);
@@ -172,12 +195,15 @@ static void starved_row(const report_groups *g, int group, int encoding, double 
     doc_name(&name, g->encoding[encoding]);
     doc_plain(&lengths, title ? title : "");
     doc_add(d, DOC_ROW, NULL, NULL);
-    doc_block *b = doc_add_buffer(d, DOC_CELL, &name, NULL);
+    doc_block *b = doc_add_buffer(d, DOC_CELL, &name, g->is_baseline[encoding] ? "baseline" : NULL);
     b->has_style = 1;
     b->style = g->style[encoding];
     doc_add_buffer(d, DOC_CELL, &lengths, NULL);
-    for (int k = 0; k < STARVED_NUMBERS; k++)
-        starved_cell(value + k * runs, n, column[k].factor, column[k].decimals, column[k].is_signed, column[k].name, d);
+    for (int k = 0; k < STARVED_NUMBERS; k++) {
+        starved_cell(&starved_columns[k], r->value + k * runs, n, d);
+        if (k == STARVED_LOSS)
+            starved_against(g, group, encoding, n, r, d);
+    }
     free(title);
 }
 
@@ -185,13 +211,14 @@ static void starved_heading(document *d)
 {
     doc_add(
         d, DOC_TABLE,
-        "Starvation in numbers, means over seeds with 95 % intervals. The first three: the share, in per cent, of the "
-        "last quarter of positions in all tokens, in the squared gradient at the network's input, and, of a table with "
-        "a row for each position, of its last quarter of rows in their squared gradient; 25 would be an even share. "
-        "Norms: the mean norm of the last quarter of rows over that of the first. Loss and accuracy (in points): the "
-        "mean of the last quarter of positions less that of the first, on test sequences of the training length, all "
-        "positions of which are equally frequent; where later tokens have more to go by, the loss falls of itself, so "
-        "read a column down, against an encoding without positions.",
+        "Starvation in numbers, means over seeds with 95 % intervals. The first three: the share, in per cent, of "
+        "the last quarter of positions in all tokens, in the squared gradient at the network's input, and, of a "
+        "table with a row for each position, of its last quarter of rows in their squared gradient; 25 would be an "
+        "even share. Norms: the mean norm of the last quarter of rows over that of the first. Loss and accuracy (in "
+        "points): the mean of the last quarter of positions less that of the first, on test sequences of the "
+        "training length, all positions of which are equally frequent. Later tokens have more to go by, and the "
+        "test sequences are what they are: what starvation costs shows in the difference of that loss from the "
+        "baseline's with the same seed.",
         NULL);
     doc_add(d, DOC_COLUMN, "encoding", NULL)->flags = DOC_LEFT;
     doc_add(d, DOC_COLUMN, "training", NULL)->flags = DOC_LEFT;
@@ -200,27 +227,36 @@ static void starved_heading(document *d)
     doc_add(d, DOC_COLUMN, "rows", "late, %");
     doc_add(d, DOC_COLUMN, "norms", "late / early");
     doc_add(d, DOC_COLUMN, "loss", "late \342\210\222 early");
+    doc_add(d, DOC_COLUMN, "loss", "less the baseline's");
     doc_add(d, DOC_COLUMN, "accuracy", "late \342\210\222 early");
+}
+
+static int starved_room_new(starved_room *r, size_t runs)
+{
+    *r = (starved_room){calloc(runs * STARVED_NUMBERS + 1, sizeof(double)),
+                        calloc(runs * STARVED_NUMBERS + 1, sizeof(double)), calloc(runs + 1, sizeof(double)),
+                        calloc(runs + 1, sizeof(int)), calloc(runs + 1, sizeof(int))};
+    return r->value && r->base && r->d && r->seed && r->base_seed ? 0 : -1;
 }
 
 void report_starved_table(const report_view *v, document *d)
 {
     report_groups g;
-    double *value = calloc((size_t)v->runs.count * STARVED_NUMBERS + 1, sizeof *value);
-    if (!value || report_groups_find(v, report_starved_takes, NULL, &g) < 0) {
-        d->failed = 1;
-        if (value)
-            report_groups_free(&g);
-        free(value);
-        return;
-    }
-    if (g.count > 0) {
+    starved_room r;
+    int failed = starved_room_new(&r, (size_t)v->runs.count);
+    failed |= report_groups_find(v, report_starved_takes, NULL, &g);
+    d->failed |= failed != 0;
+    if (!failed && g.count > 0) {
         starved_heading(d);
         for (int group = 0; group < g.count; group++)
             for (int i = 0; i < g.encodings; i++)
-                starved_row(&g, group, i, value, d);
+                starved_row(&g, group, i, &r, d);
         doc_add(d, DOC_TABLE_END, NULL, NULL);
     }
     report_groups_free(&g);
-    free(value);
+    free(r.value);
+    free(r.base);
+    free(r.d);
+    free(r.seed);
+    free(r.base_seed);
 }

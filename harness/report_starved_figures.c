@@ -8,7 +8,7 @@
 
 #include "rng.h"
 
-enum { STARVED_BINS = 32 };
+enum { STARVED_BINS = 16 };
 
 /* One run's curve: values of at most STARVED_BINS bins of equally many positions. */
 typedef struct starved_curve {
@@ -27,7 +27,7 @@ static int starved_begin(int bin, int count)
     return (int)((int64_t)bin * count / starved_bins(count));
 }
 
-/* Squared gradient of a bin over what an even share would give it. */
+/* Squared gradient of a bin in per cent of what an even share would give it. */
 static int starved_gradient(const run_record *run, starved_curve *out)
 {
     starved_input x;
@@ -41,7 +41,7 @@ static int starved_gradient(const run_record *run, starved_curve *out)
         double sum = 0;
         for (int i = begin; i < end; i++)
             sum += x.gradient[i];
-        out->y[b] = sum / all * x.count / (end - begin);
+        out->y[b] = 100 * sum / all * x.count / (end - begin);
     }
     report_starved_input_free(&x);
     return status;
@@ -80,8 +80,26 @@ typedef struct starved_kind {
     report_figure_kind kind;
     const char *name, *title, *subtitle;
     int (*read)(const run_record *run, starved_curve *out);
-    double y_log, low, high; /* of figure_fit; NAN: to fit the points */
+    double y_log, least, most; /* values cannot lie outside */
 } starved_kind;
+
+/* Mean and interval of value[n], which is overwritten. On a logarithmic axis those of the logarithms, unless one value
+ * is 0: then the mean alone. */
+static void starved_mean_point(const starved_kind *kind, double *value, int n, figure_point *point)
+{
+    int is_log = kind->y_log > 0;
+    point->y = n > 0 ? stat_mean(value, n) : NAN;
+    for (int i = 0; i < n; i++)
+        is_log &= value[i] > 0;
+    if (n < 2 || (kind->y_log > 0 && !is_log))
+        return;
+    for (int i = 0; is_log && i < n; i++)
+        value[i] = log(value[i]);
+    stat_bootstrap(value, n, rng_hash(kind->name), &point->low, &point->high);
+    point->low = is_log ? exp(point->low) : fmax(point->low, kind->least);
+    point->high = is_log ? exp(point->high) : fmin(point->high, kind->most);
+    point->y = is_log ? exp(stat_mean(value, n)) : point->y;
+}
 
 /* The curves of one cell must agree on their positions: what a run does not have as many of is left out. */
 static int starved_add_method(const report_groups *g, const starved_kind *kind, int group, int encoding,
@@ -96,7 +114,7 @@ static int starved_add_method(const report_groups *g, const starved_kind *kind, 
             most = all[n].count > most ? all[n].count : most;
             n += all[n].count > 0;
         }
-    int bins = starved_bins(most);
+    int bins = starved_bins(most), last = -1;
     figure_curve *c = all && value && status == 0 && bins > 0
                           ? figure_add_curve(p, g->encoding[encoding], g->style[encoding], bins)
                           : NULL;
@@ -107,12 +125,11 @@ static int starved_add_method(const report_groups *g, const starved_kind *kind, 
                 value[m++] = all[i].y[b];
         figure_point *point = &c->point[b];
         point->x = (starved_begin(b, most) + starved_begin(b + 1, most) - 1) / 2.0;
-        point->y = m > 0 ? stat_mean(value, m) : NAN;
-        if (m > 1)
-            stat_bootstrap(value, m, rng_hash(kind->name), &point->low, &point->high);
+        starved_mean_point(kind, value, m, point);
+        last = m > 0 ? b : last;
     }
     if (c)
-        c->bare = 1;
+        c->count = last + 1; /* so that the label stands at the end of what there is */
     status = !all || !value || (bins > 0 && !c) ? -1 : status;
     free(all);
     free(value);
@@ -131,7 +148,7 @@ static int starved_panel(const report_groups *g, const starved_kind *kind, int g
     for (int i = 0; i < g->encodings; i++)
         if (!p->title || !p->subtitle || starved_add_method(g, kind, group, i, p) < 0)
             return -1;
-    figure_fit(p, kind->low, kind->high);
+    figure_fit(p, NAN, NAN);
     return 0;
 }
 
@@ -180,11 +197,11 @@ int report_starved_write(const report_view *v, const char *dir, report_figures *
 {
     static const starved_kind kinds[] = {
         {REPORT_STARVED_GRADIENT, "starved-gradient", "Gradient by position",
-         "squared gradient at the input over an even share", starved_gradient, 10, NAN, NAN},
+         "squared gradient at the input, % of an even share, log scale", starved_gradient, 10, 0, INFINITY},
         {REPORT_STARVED_LOSS, "starved-loss", "Loss by position at the end",
-         "loss at the end of training, nats per token", starved_loss, 0, NAN, NAN},
+         "loss at the end of training, nats per token", starved_loss, 0, 0, INFINITY},
         {REPORT_STARVED_ACCURACY, "starved-accuracy", "Accuracy by position at the end",
-         "share of right tokens at the end of training", starved_accuracy, 0, NAN, NAN}};
+         "share of right tokens at the end of training", starved_accuracy, 0, 0, 1}};
     report_groups g;
     int status = report_groups_find(v, report_starved_takes, NULL, &g);
     if (status < 0)

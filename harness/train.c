@@ -83,11 +83,11 @@ static void trainer_reach(trainer *t, const batch *b)
 
 void train_source(const run_config *c, int answers, int step, int n, uint64_t *index, uint32_t *item)
 {
-    uint64_t batch = (uint64_t)c->train.batch, number = (uint64_t)step * batch + (uint64_t)n;
+    uint64_t size = (uint64_t)c->train.batch, number = (uint64_t)step * size + (uint64_t)n;
     if (answers && c->train.data > 0)
         number %= (uint64_t)c->train.data;
-    *index = number / batch;
-    *item = (uint32_t)(number % batch);
+    *index = number / size;
+    *item = (uint32_t)(number % size);
 }
 
 static void trainer_draw(trainer *t, int step)

@@ -332,6 +332,23 @@ Test(exposure, quality_by_position_adds_up_to_the_score)
     }
 }
 
+/* Of a text: the windows of evaluation, each position as often as the others. */
+Test(exposure, quality_of_a_text_is_that_of_its_windows)
+{
+    run_config c =
+        exposure_configure("task=text(file=README.md)|encoding=learned|train.len=16|train.min_len=4|eval.ratios=1|"
+                           "eval.tokens=320|train.positions=true|train.steps=5");
+    run_result out = exposure_run(&c, NULL);
+    const run_exposure *x = out.exposure;
+    cr_assert(x->tested == 16 && out.positions_count == 1 && out.positions[0].count == 16);
+    for (int p = 0; p < 16; p++) {
+        cr_assert_eq(x->n[p], out.positions[0].n[p]);
+        cr_assert(fabs(x->loss[p] - out.positions[0].loss[p]) < 1e-9, "position %d", p);
+        cr_assert(x->accuracy[p] >= 0 && x->accuracy[p] <= 1);
+    }
+    run_result_free(&out);
+}
+
 /* Where the training length itself has no value, there is nothing to say. */
 Test(exposure, undefined_positions_have_no_quality)
 {
