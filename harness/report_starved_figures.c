@@ -197,7 +197,7 @@ int report_starved_write(const report_view *v, const char *dir, report_figures *
 {
     static const starved_kind kinds[] = {
         {REPORT_STARVED_GRADIENT, "starved-gradient", "Gradient by position",
-         "squared gradient at the input, % of an even share, log scale", starved_gradient, 10, 0, INFINITY},
+         "squared gradient at the input, % of an even share", starved_gradient, 10, 0, INFINITY},
         {REPORT_STARVED_LOSS, "starved-loss", "Loss by position at the end",
          "loss at the end of training, nats per token", starved_loss, 0, 0, INFINITY},
         {REPORT_STARVED_ACCURACY, "starved-accuracy", "Accuracy by position at the end",
