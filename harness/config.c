@@ -78,11 +78,9 @@ const pe_option config_rows[] = {
     {"train.select", PE_OPTION_CHOICE, AT(train.select), "last", 0, 0, 0, "last|best",
      "the weights that are tested: of the last step, or the best in validation at training lengths"},
     {"train.positions", PE_OPTION_BOOL, AT(train.positions), "false", 0, 0, 0, NULL,
-     "records what each position met in training: tokens, squared gradients, norms of its rows, and how well it is "
-     "predicted in the end"},
+     "records by position: training tokens, squared gradients, norms of rows, loss and accuracy at the end"},
     {"train.data", PE_OPTION_INT, AT(train.data), "0", 0, 2000000000, 0, NULL,
-     "how much training meets at all: distinct sequences, used again in the same order (answer tasks), or tokens of "
-     "one stretch of the text; 0: each sequence is new, and all of the text"},
+     "training data: sequences, used again in the same order (answer tasks), or tokens of the text; 0: no limit"},
 
     {"eval.ratios", PE_OPTION_LIST, AT(eval.ratios), "1;1.5;2;3;4", 1e-3, 1e6, 0, NULL,
      "test lengths as multiples of train.len, rounded"},
