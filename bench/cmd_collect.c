@@ -62,12 +62,12 @@ const command command_collect = {
         "tests "
         "(how many these are), effect (Cohen's d_z), rank_biserial, seeds_needed (paired t-test at 5 %, power 0.8, for "
         "this effect), "
-        "reason. Where runs had train.positions, DIR/positions.csv, one for each position, quarter of the steps and run: key, "
-        "encoding, task, seed, train_len, table (empty: the network's input; else the parameter whose row it is), step (at "
-        "the end of the quarter), position (by the map, rounded; of a table, the row), updates (tokens; of a table, steps in "
-        "which the row's gradient was not 0), gradient (squared, summed over the quarter), share (of all positions), and in "
-        "the last quarter first_norm, norm (of the row, before training and of the tested weights), loss, accuracy, n (of "
-        "test sequences of the training length). A cell without a value is empty, and reason says why. To merge sweeps of several machines, copy their "
+        "reason. Where runs had train.positions, DIR/positions.csv, one for each position, quarter of the steps and run: "
+        "key, encoding, task, seed, train_len, table (empty: the network's input; else the parameter whose row it is), "
+        "step (at the end of the quarter), position (by the map, rounded; of a table, the row), updates (tokens; of a "
+        "table, steps in which the row's gradient was not 0), gradient (squared, summed over the quarter), share (of all "
+        "positions), and in the last quarter first_norm, norm (of the row, before training and of the tested weights), "
+        "loss, accuracy, n (of test sequences of the training length). A cell without a value is empty, and reason says why. To merge sweeps of several machines, copy their "
         "records "
         "into one DIR/runs first.",
     .options = cmd_collect_arguments,
