@@ -90,6 +90,18 @@ const char *report_scale_unit(const report_scale *s)
     return "sequences";
 }
 
+char *report_scale_title(const report_scale *s)
+{
+    const char *setting = s->groups->item[s->group].setting;
+    char *name = report_panel_title(s->groups->view, s->panel);
+    buffer b = BUFFER_INIT;
+    buffer_add(&b, name ? name : s->panel->task);
+    if (*setting)
+        buffer_format(&b, ", %s", setting);
+    free(name);
+    return buffer_take(&b);
+}
+
 void report_amount_text(double amount, buffer *out)
 {
     static const char *const unit[] = {"", "k", "M", "G"};
@@ -138,7 +150,7 @@ static int data_panel(const report_scale *s, double *value, int *seed, figure_pa
     if (strcmp(s->panel->mode, "teacher_forced") != 0)
         buffer_format(&subtitle, ", %s", s->panel->mode);
     double wide = pow(s->amount[s->amounts - 1] / s->amount[0], 0.04);
-    *p = (figure_panel){.title = report_group_title(s->groups, s->group),
+    *p = (figure_panel){.title = report_scale_title(s),
                         .subtitle = buffer_take(&subtitle),
                         .x_title = strcmp(report_scale_unit(s), "sequences") == 0 ? "distinct training sequences"
                                                                                   : "distinct training tokens of text",

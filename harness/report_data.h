@@ -29,7 +29,10 @@ int report_scale_values(const report_scale *s, int encoding, int k, double *valu
 /* "tokens of text" or "sequences". */
 const char *report_scale_unit(const report_scale *s);
 
-/* "233k", "3.7M": three digits at most. Appends to `out`. */
+/* "text", or "text, trained at 64", and the setting where there are several. malloc'ed. */
+char *report_scale_title(const report_scale *s);
+
+/* "233k", "3.73M": three digits, whole numbers below 1000. Appends to `out`. */
 void report_amount_text(double amount, buffer *out);
 
 int report_data_write(const report_view *v, const char *dir, report_figures *out, error *e);

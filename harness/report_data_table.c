@@ -132,14 +132,13 @@ static void scale_row(const report_scale *s, int encoding, int reference, scale_
 static void scale_heading(const report_scale *s, int reference, document *d)
 {
     const metric *m = s->panel->metric;
-    char *title = report_group_title(s->groups, s->group);
+    char *title = report_scale_title(s);
     buffer caption = BUFFER_INIT;
-    buffer_format(&caption, "%s at the training length (%s is better", m->title,
+    doc_name(&caption, title ? title : s->panel->task);
+    buffer_format(&caption, ", %s at the training length (%s, %s is better", m->title, m->unit,
                   m->higher_is_better ? "higher" : "lower");
     if (strcmp(s->panel->mode, "teacher_forced") != 0)
         buffer_format(&caption, ", %s", s->panel->mode);
-    buffer_add(&caption, "; ");
-    doc_plain(&caption, title ? title : "");
     buffer_add(&caption, ") of each encoding less that of ");
     doc_name(&caption, s->groups->encoding[reference]);
     buffer_format(
