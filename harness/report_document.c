@@ -95,8 +95,9 @@ static void document_starved(const report_view *v, const report_figures *f, docu
                     "Squared gradient of the step's mean loss with respect to what enters the first layer, summed over "
                     "training, by position, in per cent of an even share of the positions. Neighbouring positions are "
                     "taken together where there are more than 16. Geometric means over seeds with 95 % intervals of the "
-                    "logarithm; a logarithmic axis has no place for positions that met nothing: there the line has a "
-                    "gap. A panel for each distribution of training lengths.",
+                    "logarithm, cut where they leave the range of the means; a logarithmic axis has no place for "
+                    "positions that met nothing: there the line has a gap or ends. A panel for each distribution of "
+                    "training lengths.",
                     d);
     document_figure(f, REPORT_STARVED_LOSS,
                     "Loss at each position at the end of training, of test sequences of the training length, under the "

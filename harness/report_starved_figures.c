@@ -126,7 +126,11 @@ static int starved_add_method(const report_groups *g, const starved_kind *kind, 
         figure_point *point = &c->point[b];
         point->x = (starved_begin(b, most) + starved_begin(b + 1, most) - 1) / 2.0;
         starved_mean_point(kind, value, m, point);
-        last = m > 0 ? b : last;
+        if (kind->y_log > 0 && point->y == 0) {
+            point->y = NAN;
+            p->left_out++;
+        }
+        last = isnan(point->y) ? last : b;
     }
     if (c)
         c->count = last + 1; /* so that the label stands at the end of what there is */
@@ -152,6 +156,17 @@ static int starved_panel(const report_groups *g, const starved_kind *kind, int g
     return 0;
 }
 
+/* From the lowest to the highest point of a panel. The bands of few seeds reach over many powers of ten, and would
+ * leave the points a thin line: they are cut at the edges. */
+static void starved_point_range(const figure_panel *p, double *low, double *high)
+{
+    for (int c = 0; c < p->curves; c++)
+        for (int i = 0; i < p->curve[c].count; i++) {
+            *low = fmin(*low, p->curve[c].point[i].y); /* fmin and fmax pass NAN over */
+            *high = fmax(*high, p->curve[c].point[i].y);
+        }
+}
+
 /* One scale of y for all panels: they are there to be compared. A panel without a point says nothing about it, and is
  * dropped. */
 static void starved_share_scale(figure *f)
@@ -165,12 +180,16 @@ static void starved_share_scale(figure *f)
             free(p->subtitle);
             continue;
         }
-        low = fmin(low, p->y_low);
-        high = fmax(high, p->y_high);
+        if (p->y_log > 0) {
+            starved_point_range(p, &low, &high);
+        } else {
+            low = fmin(low, p->y_low);
+            high = fmax(high, p->y_high);
+        }
         f->panel[kept++] = *p;
     }
     f->panels = kept;
-    for (int i = 0; i < kept && kept > 1; i++) {
+    for (int i = 0; i < kept && low < high; i++) {
         int left_out = f->panel[i].left_out; /* these points are gaps by now */
         figure_fit(&f->panel[i], low, high);
         f->panel[i].left_out = left_out;
