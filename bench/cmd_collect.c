@@ -19,6 +19,8 @@ static int cmd_collect_run(const command_host *host, const args *a, error *e)
     printf("%s/curves.csv       one row for each curve: its area and its reach (%d curves)\n", dir, s.curves);
     printf("%s/comparisons.csv  one row for each encoding against the baseline and the best (%d rows)\n", dir,
            s.contrasts);
+    if (s.exposed > 0)
+        printf("%s/positions.csv    one row for each position and quarter of training (%d runs)\n", dir, s.exposed);
     summary_free(&s);
     return 0;
 }
@@ -60,7 +62,12 @@ const command command_collect = {
         "tests "
         "(how many these are), effect (Cohen's d_z), rank_biserial, seeds_needed (paired t-test at 5 %, power 0.8, for "
         "this effect), "
-        "reason. A cell without a value is empty, and reason says why. To merge sweeps of several machines, copy their "
+        "reason. Where runs had train.positions, DIR/positions.csv, one for each position, quarter of the steps and run: "
+        "key, encoding, task, seed, train_len, table (empty: the network's input; else the parameter whose row it is), "
+        "step (at the end of the quarter), position (by the map, rounded; of a table, the row), updates (tokens; of a "
+        "table, steps in which the row's gradient was not 0), gradient (squared, summed over the quarter), share (of all "
+        "positions), and in the last quarter first_norm, norm (of the row, before training and of the tested weights), "
+        "loss, accuracy, n (of test sequences of the training length). A cell without a value is empty, and reason says why. To merge sweeps of several machines, copy their "
         "records "
         "into one DIR/runs first.",
     .options = cmd_collect_arguments,

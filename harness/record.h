@@ -37,6 +37,11 @@ void host_facts_read(host_facts *h);
  *   "cost": {"train_seconds", "evaluate_seconds", "cpu_seconds", "peak_bytes": int}
  *   "host": {"version", "compiler", "flags", "level", "kernel", "cpu", "host", "cores": int}
  *
+ * and, where they were measured (older records have none of them):
+ *
+ *   "data": {..., "distinct": int}      sequences that training draws, or tokens of text that it reads
+ *   "exposure": record_exposure.h       with train.positions
+ *
  * "cost" and "host" alone differ between two runs of the same command on one machine. The caller owns the value. */
 json_t *record_json(const run_config *c, const run_result *r, const host_facts *h);
 

@@ -49,9 +49,14 @@ typedef struct trainer {
     double best_loss, best_exact;
     int best_step;
     double reach;             /* the largest position met so far */
+    run_exposure *exposure;   /* borrowed from the result; NULL: what positions meet is not recorded */
 } trainer;
 
 int trainer_create(trainer *t, arena *a, const run_config *c, const task *what, model *m, error *e);
+
+/* The step and item by whose numbers sequence n of a step is drawn. With train.data, in answer tasks, those of sequence
+ * (step batch + n) mod train.data: the same sequences come again in the same order. Their positions are drawn anew. */
+void train_source(const run_config *c, int answers, int step, int n, uint64_t *index, uint32_t *item);
 
 /* One step: draws batch `step`, adds up the gradients of its parts and updates. Returns the mean loss over the scored tokens,
  * in nats; *norm: the gradient's before clipping. Not finite: nothing was updated. */
