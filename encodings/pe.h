@@ -300,6 +300,7 @@ typedef struct pe_plugin {
 #define PE_MAP_HEAD .abi = PE_ABI, .struct_size = sizeof(pe_map)
 
 #include "pe_vector.h"
+#include "pe_product.h"
 
 /* Where an option row's value lands in the options struct. */
 #define PE_OFFSET(type, field) offsetof(type, field)

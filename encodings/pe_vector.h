@@ -43,10 +43,31 @@ static inline void pe_axpy(real *restrict y, real factor, const real *restrict x
         y[i] += factor * x[i];
 }
 
+/* y[i] += x[i], i < n, by whole vectors as long as they end before `room`: that far both are read, and y from n on is written
+ * as it was. Spares short rows a remainder that costs more than all else. */
+static inline void pe_add(real *y, const real *x, int n, int room)
+{
+    int i = 0;
+    for (; i < n && i + PE_VEC_LANES <= room; i += PE_VEC_LANES)
+        pe_vec_store(y + i, pe_vec_load(y + i) + pe_vec_select(pe_vec_below(i, n), pe_vec_load(x + i), pe_vec_fill(0)));
+    for (; i < n; i++)
+        y[i] += x[i];
+}
+
 /* How many keys the query of row r of a tile sees: keys 0 .. pe_visible-1. */
 static inline int pe_visible(const pe_context *c, const pe_tile *t, int r)
 {
     return c->shape->causal ? t->row_begin + r + 1 : t->keys;
+}
+
+/* 1 if the first n positions follow each other by one, each off by less than `slack`: then only distances are left, -(n-1) ..
+ * n-1, and keys that have the same distance from different queries lie on a diagonal. */
+static inline int pe_evenly(const pe_context *c, int n, double slack)
+{
+    int even = 1;
+    for (int j = 0; j < n; j++)
+        even &= fabs(c->pos[j] - c->pos[0] - j) < slack;
+    return even;
 }
 
 #endif

@@ -8,7 +8,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 mkdir -p "$tmp/usr/include/posbench" "$tmp/outside"
-cp "$header_dir/pe.h" "$header_dir/pe_option.h" "$header_dir/pe_vec.h" "$header_dir/pe_vector.h" "$tmp/usr/include/posbench/"
+cp "$header_dir/pe.h" "$header_dir/pe_option.h" "$header_dir/pe_vec.h" "$header_dir/pe_vector.h" "$header_dir/pe_product.h" "$tmp/usr/include/posbench/"
 sed "s|^prefix=.*|prefix=$tmp/usr|" "$pc_file" >"$tmp/posbench.pc"
 cp "$source_dir/nearness.c" "$tmp/outside/"
 sed -n 's/^    \(cc .*\)/\1/p' "$source_dir/README.md" >"$tmp/lines"
