@@ -1,9 +1,13 @@
 /* fire.c - functional interpolation: a small network reads how far a key is, measured against how far the query has
  * come.
+ *
+ * Queries before the threshold are all measured against it. Where positions moreover follow each other by one, as in
+ * most training, they see the same distances: the network reads each distance once for all of them, and their
+ * gradients are summed by distance before they go through it.
  */
 #include "pe.h"
 
-enum { FIRE_CHUNK = 64 };
+enum { FIRE_CHUNK = 64, FIRE_HEADS = 4 }; /* keys and heads that are worked off together */
 enum { FIRE_C, FIRE_W1, FIRE_B1, FIRE_W2, FIRE_B2, FIRE_MULTIPLIER };
 
 typedef struct fire_options {
@@ -80,95 +84,171 @@ static fire_measure fire_measure_of(const pe_context *c, int i)
     return m;
 }
 
-/* x[j] = psi(D) / (psi(N) + eps) for the keys from begin on. */
-static void fire_normalise(const pe_context *c, const fire_measure *m, int begin, int count, real x[FIRE_CHUNK])
+/* ------------------------------------------------------------------------------------------------ lines */
+
+/* Rows first .. first+rows-1 of a tile that are measured against the same and see the same distances: place m is key m of
+ * the last of them, key m-1 of the row before it, and so on. Where rows is 1, places are keys at any positions. */
+typedef struct fire_line {
+    int first, rows, last; /* last: the token of the last row */
+    int places;            /* 0 .. places-1 hold all keys that the rows see */
+    fire_measure m;
+} fire_line;
+
+/* A stretch of places of a line. */
+typedef struct fire_chunk {
+    int begin, count;
+    real distance[FIRE_CHUNK], x[FIRE_CHUNK]; /* D and psi(D) / (psi(N) + eps), 0 from count on */
+    real lines[FIRE_HEADS][FIRE_CHUNK];       /* biases, or their gradients */
+} fire_chunk;
+
+/* The longest line that begins at row `first`. */
+static fire_line fire_line_from(const pe_context *c, const pe_tile *t, int first, int even)
 {
-    const double *pos = c->pos + begin;
-    for (int j = 0; j < count; j++)
-        x[j] = (real)(log1p(m->c * fabs(m->origin - pos[j])) * m->inverse);
+    fire_line l = {.first = first, .rows = 1};
+    double threshold = fire_threshold(c);
+    if (even && c->pos[t->row_begin + first] < threshold)
+        while (first + l.rows < t->rows && c->pos[t->row_begin + first + l.rows] < threshold)
+            l.rows++;
+    l.last = t->row_begin + first + l.rows - 1;
+    l.places = pe_visible(c, t, first + l.rows - 1) + (c->shape->causal ? 0 : l.rows - 1);
+    l.m = fire_measure_of(c, l.last);
+    return l;
+}
+
+static void fire_read(const pe_context *c, const fire_line *l, int begin, fire_chunk *k)
+{
+    k->begin = begin;
+    k->count = l->places - begin < FIRE_CHUNK ? l->places - begin : FIRE_CHUNK;
+    memset(k->distance, 0, sizeof k->distance);
+    for (int m = 0; m < k->count; m++)
+        k->distance[m] =
+            (real)(l->rows > 1 ? fabs((double)(l->last - begin - m)) : fabs(l->m.origin - c->pos[begin + m]));
+    for (int m = 0; m < k->count; m += PE_VEC_LANES)
+        pe_vec_store(k->x + m, (real)l->m.inverse * pe_vec_log1p((real)l->m.c * pe_vec_load(k->distance + m)));
+}
+
+/* Places *from .. *to-1 of the chunk are keys of row n of the line, place 0 of the chunk would be key *key. */
+static void fire_overlap(const pe_context *c, const pe_tile *t, const fire_line *l, const fire_chunk *k, int n,
+                         int *from, int *to, int *key)
+{
+    int visible = pe_visible(c, t, l->first + n);
+    *key = k->begin - (l->rows - 1 - n);
+    *from = *key < 0 ? -*key : 0;
+    *to = visible - *key < k->count ? visible - *key : k->count;
+}
+
+/* How far whole vectors may go from there, in the chunk and in the row. */
+static int fire_room(const pe_tile *t, int from, int key)
+{
+    return FIRE_CHUNK < t->keys - key ? FIRE_CHUNK - from : t->keys - key - from;
+}
+
+/* ------------------------------------------------------------------------------------------------ the network */
+
+/* Unit u of the hidden layer. */
+PE_VEC_INLINE pe_vec fire_unit(const pe_context *c, int u, pe_vec x)
+{
+    return pe_vec_max(c->theta[FIRE_W1][u] * x + c->theta[FIRE_B1][u], pe_vec_fill(0));
+}
+
+/* lines[h][m] (=) sum_u w2[h][u] relu(w1[u] x[m] + b1[u]) + b2[h] for `heads` heads from first on: the sums of a vector
+ * of places stay in registers. */
+PE_VEC_INLINE void fire_apply(const pe_context *c, int first, const int heads, fire_chunk *k)
+{
+    int hidden = ((const fire_options *)c->options)->hidden;
+    const real *w2 = c->theta[FIRE_W2] + (size_t)first * hidden;
+    for (int m = 0; m < k->count; m += PE_VEC_LANES) {
+        pe_vec x = pe_vec_load(k->x + m), sum[FIRE_HEADS];
+        for (int h = 0; h < heads; h++)
+            sum[h] = pe_vec_fill(c->theta[FIRE_B2][first + h]);
+        for (int u = 0; u < hidden; u++) {
+            pe_vec act = fire_unit(c, u, x);
+            for (int h = 0; h < heads; h++)
+                sum[h] += w2[(size_t)h * hidden + u] * act;
+        }
+        for (int h = 0; h < heads; h++)
+            pe_vec_store(k->lines[h] + m, sum[h]);
+    }
+}
+
+/* From the gradients in lines, 0 from count on: those of the network; dx[m] +=. A unit at exactly 0 passes nothing. */
+PE_VEC_INLINE void fire_apply_bwd(const pe_context *c, int first, const int heads, const fire_chunk *k, real *dx)
+{
+    int hidden = ((const fire_options *)c->options)->hidden;
+    const real *w2 = c->theta[FIRE_W2] + (size_t)first * hidden;
+    real *dw2 = c->dtheta[FIRE_W2] + (size_t)first * hidden;
+    for (int h = 0; h < heads; h++)
+        c->dtheta[FIRE_B2][first + h] += pe_sum(k->lines[h], k->count);
+    for (int u = 0; u < hidden; u++) {
+        pe_vec w1_sum = pe_vec_fill(0), b1_sum = w1_sum, w2_sum[FIRE_HEADS];
+        for (int h = 0; h < heads; h++)
+            w2_sum[h] = pe_vec_fill(0);
+        for (int m = 0; m < k->count; m += PE_VEC_LANES) {
+            pe_vec x = pe_vec_load(k->x + m), act = fire_unit(c, u, x), dact = pe_vec_fill(0);
+            for (int h = 0; h < heads; h++) {
+                pe_vec line = pe_vec_load(k->lines[h] + m);
+                w2_sum[h] += act * line;
+                dact += w2[(size_t)h * hidden + u] * line;
+            }
+            dact = pe_vec_select(act > 0, dact, pe_vec_fill(0));
+            w1_sum += dact * x;
+            b1_sum += dact;
+            pe_vec_store(dx + m, pe_vec_load(dx + m) + c->theta[FIRE_W1][u] * dact);
+        }
+        c->dtheta[FIRE_W1][u] += pe_vec_sum(w1_sum);
+        c->dtheta[FIRE_B1][u] += pe_vec_sum(b1_sum);
+        for (int h = 0; h < heads; h++)
+            dw2[(size_t)h * hidden + u] += pe_vec_sum(w2_sum[h]);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ bias */
 
-/* The rows of a chunk of keys, one for each head: row h begins at first + h * plane. */
-static size_t fire_first(const pe_tile *t, int r, int begin)
+/* How many heads are worked off together from h on. */
+static int fire_heads_from(const pe_context *c, int h)
 {
-    return (size_t)r * t->stride + (size_t)begin;
-}
-
-/* act[j] = relu(w x[j] + b) */
-static void fire_activate(real w, real b, const real *restrict x, int count, real *restrict act)
-{
-    for (int j = 0; j < count; j++) {
-        real sum = w * x[j] + b;
-        act[j] = sum > 0 ? sum : 0;
-    }
-}
-
-/* s[h][j] += sum_k w2[h][k] relu(w1[k] x[j] + b1[k]) + b2[h] */
-static void fire_add(const pe_context *c, const real *restrict x, int count, size_t plane, real *s)
-{
-    int hidden = ((const fire_options *)c->options)->hidden, heads = c->shape->heads;
-    real act[FIRE_CHUNK];
-    for (int h = 0; h < heads; h++)
-        for (int j = 0; j < count; j++)
-            s[(size_t)h * plane + (size_t)j] += c->theta[FIRE_B2][h];
-    for (int k = 0; k < hidden; k++) {
-        fire_activate(c->theta[FIRE_W1][k], c->theta[FIRE_B1][k], x, count, act);
-        for (int h = 0; h < heads; h++)
-            pe_axpy(s + (size_t)h * plane, c->theta[FIRE_W2][(size_t)h * hidden + k], act, count);
-    }
+    return c->shape->heads - h >= FIRE_HEADS ? FIRE_HEADS : 1;
 }
 
 static void fire_bias(const pe_context *c, const pe_tile *t, real *s)
 {
-    real x[FIRE_CHUNK];
-    for (int r = 0; r < t->rows; r++) {
-        fire_measure m = fire_measure_of(c, t->row_begin + r);
-        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += FIRE_CHUNK) {
-            int count = visible - begin < FIRE_CHUNK ? visible - begin : FIRE_CHUNK;
-            fire_normalise(c, &m, begin, count, x);
-            fire_add(c, x, count, (size_t)t->plane, s + fire_first(t, r, begin));
+    int even = pe_evenly(c, t->keys, 1e-9), from, to, key;
+    fire_line l;
+    fire_chunk k;
+    for (int r = 0; r < t->rows; r += l.rows) {
+        l = fire_line_from(c, t, r, even);
+        for (int begin = 0; begin < l.places; begin += FIRE_CHUNK) {
+            fire_read(c, &l, begin, &k);
+            for (int first = 0, heads; first < c->shape->heads; first += heads) {
+                heads = fire_heads_from(c, first);
+                if (heads == FIRE_HEADS)
+                    fire_apply(c, first, FIRE_HEADS, &k);
+                else
+                    fire_apply(c, first, 1, &k);
+                for (int n = 0; n < heads * l.rows; n++) {
+                    int h = n / l.rows, row = n % l.rows;
+                    fire_overlap(c, t, &l, &k, row, &from, &to, &key);
+                    if (from < to)
+                        pe_add(s + (size_t)(first + h) * t->plane + (size_t)(r + row) * t->stride + key + from,
+                               k.lines[h] + from, to - from, fire_room(t, from, key));
+                }
+            }
         }
-    }
-}
-
-/* Gradients of the network; dx[count] (=). A unit at exactly 0 passes nothing. */
-static void fire_add_bwd(const pe_context *c, const real *x, int count, size_t plane, const real *ds, real *restrict dx)
-{
-    int hidden = ((const fire_options *)c->options)->hidden, heads = c->shape->heads;
-    real act[FIRE_CHUNK], dact[FIRE_CHUNK];
-    memset(dx, 0, (size_t)count * sizeof *dx);
-    for (int h = 0; h < heads; h++)
-        c->dtheta[FIRE_B2][h] += pe_sum(ds + (size_t)h * plane, count);
-    for (int k = 0; k < hidden; k++) {
-        real w1 = c->theta[FIRE_W1][k];
-        fire_activate(w1, c->theta[FIRE_B1][k], x, count, act);
-        memset(dact, 0, sizeof dact);
-        for (int h = 0; h < heads; h++) {
-            const real *row = ds + (size_t)h * plane;
-            c->dtheta[FIRE_W2][(size_t)h * hidden + k] += pe_dot(row, act, count);
-            pe_axpy(dact, c->theta[FIRE_W2][(size_t)h * hidden + k], row, count);
-        }
-        for (int j = 0; j < count; j++) {
-            dact[j] = act[j] > 0 ? dact[j] : 0;
-            dx[j] += w1 * dact[j];
-        }
-        c->dtheta[FIRE_W1][k] += pe_dot(dact, x, count);
-        c->dtheta[FIRE_B1][k] += pe_sum(dact, count);
     }
 }
 
 /* x = psi(D) / (psi(N) + eps):  dx/d|c| = D / (1 + |c|D) / (psi(N) + eps) - x by_c,  dx/dN = -x by_n. */
-static void fire_normalise_bwd(const pe_context *c, const fire_measure *m, int begin, int count, const real *x,
-                               const real *dx, double *dc, double *dn)
+static void fire_read_bwd(const fire_measure *m, const fire_chunk *k, const real *dx, double *dc, double *dn)
 {
-    const double *pos = c->pos + begin;
-    for (int j = 0; j < count; j++) {
-        double d = fabs(m->origin - pos[j]);
-        *dc += (double)dx[j] * (d / (1 + m->c * d) * m->inverse - (double)x[j] * m->by_c);
-        *dn -= (double)dx[j] * (double)x[j] * m->by_n;
+    double by_c = 0, by_n = 0;
+#pragma omp simd reduction(+ : by_c, by_n)
+    for (int j = 0; j < k->count; j++) {
+        double d = (double)k->distance[j], x = (double)k->x[j], g = (double)dx[j];
+        by_c += g * (d / (1 + m->c * d) * m->inverse - x * m->by_c);
+        by_n += g * x;
     }
+    *dc += by_c;
+    *dn -= by_n * m->by_n;
 }
 
 static double fire_sign(double x)
@@ -176,18 +256,43 @@ static double fire_sign(double x)
     return (x > 0) - (x < 0);
 }
 
+/* lines (=) the gradients of the line's rows, summed by place. */
+static void fire_collect(const pe_context *c, const pe_tile *t, const fire_line *l, int first, int heads, const real *ds,
+                         fire_chunk *k)
+{
+    int from, to, key;
+    memset(k->lines, 0, sizeof k->lines);
+    for (int n = 0; n < heads * l->rows; n++) {
+        int h = n / l->rows, row = n % l->rows;
+        fire_overlap(c, t, l, k, row, &from, &to, &key);
+        if (from < to)
+            pe_add(k->lines[h] + from,
+                   ds + (size_t)(first + h) * t->plane + (size_t)(l->first + row) * t->stride + key + from, to - from,
+                   fire_room(t, from, key));
+    }
+}
+
 static void fire_bias_bwd(const pe_context *c, const pe_tile *t, const real *ds)
 {
     const fire_options *o = c->options;
-    real x[FIRE_CHUNK], dx[FIRE_CHUNK];
+    int even = pe_evenly(c, t->keys, 1e-9);
     double dc = 0, dn = 0;
-    for (int r = 0; r < t->rows; r++) {
-        fire_measure m = fire_measure_of(c, t->row_begin + r);
-        for (int begin = 0, visible = pe_visible(c, t, r); begin < visible; begin += FIRE_CHUNK) {
-            int count = visible - begin < FIRE_CHUNK ? visible - begin : FIRE_CHUNK;
-            fire_normalise(c, &m, begin, count, x);
-            fire_add_bwd(c, x, count, (size_t)t->plane, ds + fire_first(t, r, begin), dx);
-            fire_normalise_bwd(c, &m, begin, count, x, dx, &dc, &dn);
+    fire_line l;
+    fire_chunk k;
+    for (int r = 0; r < t->rows; r += l.rows) {
+        l = fire_line_from(c, t, r, even);
+        for (int begin = 0; begin < l.places; begin += FIRE_CHUNK) {
+            real dx[FIRE_CHUNK] = {0};
+            fire_read(c, &l, begin, &k);
+            for (int first = 0, heads; first < c->shape->heads; first += heads) {
+                heads = fire_heads_from(c, first);
+                fire_collect(c, t, &l, first, heads, ds, &k);
+                if (heads == FIRE_HEADS)
+                    fire_apply_bwd(c, first, FIRE_HEADS, &k, dx);
+                else
+                    fire_apply_bwd(c, first, 1, &k, dx);
+            }
+            fire_read_bwd(&l.m, &k, dx, &dc, &dn);
         }
     }
     c->dtheta[FIRE_C][0] += (real)(dc * fire_sign((double)c->theta[FIRE_C][0]));
