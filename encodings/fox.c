@@ -91,58 +91,99 @@ static const real *fox_saved(const pe_context *c, const real *gate, int h, int r
     return gate + (size_t)(h * FOX_ROWS + row) * (size_t)c->len;
 }
 
-/* What f is the sigmoid of. fixed: that of -1/t_h, inverted. */
-static double fox_logit(const pe_context *c, const real *x, int h)
+enum { FOX_CHUNK = 64, FOX_HEADS = 8 }; /* tokens and heads that are worked off together */
+
+/* Of a stretch of tokens: ln f and 1 - f, f the sigmoid of the logit z. Without cancellation and without overflow: with
+ * e = exp(-|z|), ln f = min(z, 0) - ln(1 + e) and 1 - f is e or 1 over 1 + e. */
+static void fox_fade(const real *logit, real *log_f, real *slope)
 {
-    const fox_options *o = c->options;
-    int width = c->shape->width;
-    if (o->data == FOX_FIXED)
-        return -log(expm1(1 / fox_time(o, c->shape, h)));
-    double b = (double)c->theta[0][h];
-    return o->data == FOX_DEPENDENT ? b + (double)pe_dot(x, c->theta[1] + (size_t)h * width, width) : b;
+    const pe_vec none = pe_vec_fill(0), most = pe_vec_fill(87);
+    for (int t = 0; t < FOX_CHUNK; t += PE_VEC_LANES) {
+        pe_vec z = pe_vec_load(logit + t), e = pe_vec_exp(-pe_vec_min(pe_vec_max(z, -z), most));
+        pe_vec_store(log_f + t, pe_vec_min(z, none) - pe_vec_log1p(e));
+        pe_vec_store(slope + t, pe_vec_select(z < 0, 1 + none, e) / (1 + e));
+    }
 }
 
-/* ln sigmoid(z), without cancellation and without overflow. */
-static double fox_log_sigmoid(double z)
+/* The same where all tokens have the logit b_h; fixed: that of -1/t_h, inverted. */
+static void fox_fade_alike(const pe_context *c, int h, real *log_f, real *slope)
 {
-    return fmin(z, 0) - log1p(exp(-fabs(z)));
+    const fox_options *o = c->options;
+    double z = o->data == FOX_FIXED ? -log(expm1(1 / fox_time(o, c->shape, h))) : (double)c->theta[0][h];
+    double one = fmin(z, 0) - log1p(exp(-fabs(z)));
+    for (int t = 0; t < FOX_CHUNK; t++) {
+        log_f[t] = (real)one;
+        slope[t] = (real)exp(one - z); /* 1 - f = f exp(-z) */
+    }
 }
 
 /* save (=): for each head high[len], low[len] with c_t = high + low, and slope[len] = d ln f_t / d logit = 1 - f_t. The
  * gate of token 0 has nothing to fade: c_0 = 0. */
 static void fox_gate(const pe_context *c, const real *x, real *save)
 {
+    const fox_options *o = c->options;
+    int width = c->shape->width;
+    real logit[FOX_CHUNK] = {0}, log_f[FOX_CHUNK], slope[FOX_CHUNK];
     for (int h = 0; h < c->shape->heads; h++) {
-        real *high = save + (size_t)h * FOX_ROWS * (size_t)c->len, *low = high + c->len, *slope = low + c->len;
+        real *high = save + (size_t)h * FOX_ROWS * (size_t)c->len, *low = high + c->len;
         double sum = 0;
-        for (int t = 0; t < c->len; t++) {
-            double logit = fox_logit(c, x + (size_t)t * c->shape->width, h), log_f = fox_log_sigmoid(logit);
-            sum += t > 0 ? log_f : 0;
-            high[t] = (real)sum;
-            low[t] = (real)(sum - (double)high[t]);
-            slope[t] = (real)exp(log_f - logit); /* 1 - f = f exp(-logit) */
+        if (o->data != FOX_DEPENDENT)
+            fox_fade_alike(c, h, log_f, slope);
+        for (int begin = 0, count; begin < c->len; begin += count) {
+            count = c->len - begin < FOX_CHUNK ? c->len - begin : FOX_CHUNK;
+            for (int t = 0; t < count && o->data == FOX_DEPENDENT; t++)
+                logit[t] = c->theta[0][h] +
+                           pe_dot(x + (size_t)(begin + t) * width, c->theta[1] + (size_t)h * width, width);
+            if (o->data == FOX_DEPENDENT)
+                fox_fade(logit, log_f, slope);
+            for (int t = 0; t < count; t++) {
+                sum += begin + t > 0 ? (double)log_f[t] : 0;
+                high[begin + t] = (real)sum;
+                low[begin + t] = (real)(sum - (double)high[begin + t]);
+            }
+            memcpy(low + c->len + begin, slope, (size_t)count * sizeof *slope);
         }
     }
 }
 
-/* dsave: only the high rows are used; they hold dc. d ln f_l is the sum of dc over l and all tokens after it. */
+/* dsave: only the high rows are used; they hold dc. d ln f_l is the sum of dc over l and all tokens after it: d (=) its
+ * gradient to the logits of the stretch, returns their sum. after: of all tokens behind it, brought up to date. */
+static double fox_logits_bwd(const real *dc, const real *slope, double *after, int begin, int count, real d[FOX_CHUNK])
+{
+    double db = 0;
+    for (int t = count - 1; t >= 0; t--) {
+        *after += (double)dc[begin + t];
+        d[t] = begin + t > 0 ? (real)(*after * (double)slope[begin + t]) : 0;
+        db += (double)d[t];
+    }
+    return db;
+}
+
 static void fox_gate_bwd(const pe_context *c, const real *x, const real *save, const real *dsave, real *dx)
 {
     const fox_options *o = c->options;
-    int width = c->shape->width;
-    for (int h = 0; o->data != FOX_FIXED && h < c->shape->heads; h++) {
-        const real *dc = fox_saved(c, dsave, h, FOX_HIGH), *slope = fox_saved(c, save, h, FOX_SLOPE);
-        double after = 0, db = 0;
-        for (int t = c->len - 1; t > 0; t--) {
-            after += (double)dc[t];
-            double d = after * (double)slope[t];
-            db += d;
+    size_t width = (size_t)c->shape->width;
+    real d[FOX_HEADS][FOX_CHUNK];
+    for (int first = 0, heads; o->data != FOX_FIXED && first < c->shape->heads; first += heads) {
+        double after[FOX_HEADS] = {0}, db[FOX_HEADS] = {0};
+        heads = c->shape->heads - first < FOX_HEADS ? c->shape->heads - first : FOX_HEADS;
+        for (int begin = (c->len - 1) / FOX_CHUNK * FOX_CHUNK; begin >= 0; begin -= FOX_CHUNK) {
+            int count = c->len - begin < FOX_CHUNK ? c->len - begin : FOX_CHUNK;
+            for (int h = 0; h < heads; h++)
+                db[h] += fox_logits_bwd(fox_saved(c, dsave, first + h, FOX_HIGH),
+                                        fox_saved(c, save, first + h, FOX_SLOPE), &after[h], begin, count, d[h]);
             if (o->data == FOX_INDEPENDENT)
                 continue;
-            pe_axpy(c->dtheta[1] + (size_t)h * width, (real)d, x + (size_t)t * width, width);
-            pe_axpy(dx + (size_t)t * width, (real)d, c->theta[1] + (size_t)h * width, width);
+            pe_product(&(pe_product_job){.rows = heads, .cols = (int)width, .depth = count, .a = d[0],
+                                         .a_row = FOX_CHUNK, .a_col = 1, .b = x + (size_t)begin * width,
+                                         .b_row = width, .c = c->dtheta[1] + (size_t)first * width, .c_row = width,
+                                         .add = 1});
+            pe_product(&(pe_product_job){.rows = count, .cols = (int)width, .depth = heads, .a = d[0], .a_row = 1,
+                                         .a_col = FOX_CHUNK, .b = c->theta[1] + (size_t)first * width,
+                                         .b_row = width, .c = dx + (size_t)begin * width, .c_row = width, .add = 1});
         }
-        c->dtheta[0][h] += (real)db;
+        for (int h = 0; h < heads; h++)
+            c->dtheta[0][first + h] += (real)db[h];
     }
 }
 
@@ -151,14 +192,17 @@ static void fox_score(const pe_context *c, const pe_tile *t, real *s, real *save
 {
     (void)save;
     for (int h = 0; h < c->shape->heads; h++) {
-        const real *restrict high = fox_saved(c, t->gate, h, FOX_HIGH);
-        const real *restrict low = fox_saved(c, t->gate, h, FOX_LOW);
+        const real *high = fox_saved(c, t->gate, h, FOX_HIGH), *low = fox_saved(c, t->gate, h, FOX_LOW);
         for (int r = 0; r < t->rows; r++) {
-            int i = t->row_begin + r;
-            real *restrict row = s + (size_t)h * t->plane + (size_t)r * t->stride;
-            real own_high = high[i], own_low = low[i];
-            for (int j = 0; j < i; j++)
-                row[j] += (own_high - high[j]) + (own_low - low[j]);
+            int i = t->row_begin + r, j = 0;
+            real *row = s + (size_t)h * t->plane + (size_t)r * t->stride;
+            for (; j < i && j + PE_VEC_LANES <= t->keys; j += PE_VEC_LANES) {
+                pe_vec more = (high[i] - pe_vec_load(high + j)) + (low[i] - pe_vec_load(low + j));
+                more = pe_vec_select(pe_vec_below(j, i), more, pe_vec_fill(0));
+                pe_vec_store(row + j, pe_vec_load(row + j) + more);
+            }
+            for (; j < i; j++)
+                row[j] += (high[i] - high[j]) + (low[i] - low[j]);
         }
     }
 }
@@ -169,17 +213,22 @@ static void fox_score_bwd(const pe_context *c, const pe_tile *t, const real *sav
     const fox_options *o = c->options;
     (void)save;
     for (int h = 0; o->data != FOX_FIXED && h < c->shape->heads; h++) {
-        real *restrict dc = g->dgate + (size_t)h * FOX_ROWS * (size_t)c->len;
+        real *dc = g->dgate + (size_t)h * FOX_ROWS * (size_t)c->len;
         for (int r = 0; r < t->rows; r++) {
-            int i = t->row_begin + r;
-            const real *restrict row = ds + (size_t)h * t->plane + (size_t)r * t->stride;
+            int i = t->row_begin + r, j = 0;
+            const real *row = ds + (size_t)h * t->plane + (size_t)r * t->stride;
+            pe_vec whole = pe_vec_fill(0);
             real sum = 0;
-#pragma omp simd reduction(+ : sum)
-            for (int j = 0; j < i; j++) {
+            for (; j < i && j + PE_VEC_LANES <= t->keys; j += PE_VEC_LANES) {
+                pe_vec d = pe_vec_select(pe_vec_below(j, i), pe_vec_load(row + j), pe_vec_fill(0));
+                pe_vec_store(dc + j, pe_vec_load(dc + j) - d);
+                whole += d;
+            }
+            for (; j < i; j++) {
                 dc[j] -= row[j];
                 sum += row[j];
             }
-            dc[i] += sum;
+            dc[i] += sum + pe_vec_sum(whole);
         }
     }
 }
