@@ -6,8 +6,8 @@
 #include "pe_vec.h"
 
 /* c[rows][cols] (=, with add +=) sum over k < depth of a(r, k) b[k][cols].
- * a(r, k) at a + r * a_row + k * a_col, where one of the two steps is 1; rows of b and c are b_row and c_row reals
- * apart; c overlaps neither. Columns that fill no vector cost as much as a whole one for every few: pad where that is free. */
+ * a(r, k) at a + r * a_row + k * a_col; rows of b and c are b_row and c_row reals apart; c overlaps neither. Columns that
+ * fill no vector cost as much as a whole one for every few: pad where that is free. */
 typedef struct pe_product_job {
     int rows, cols, depth;
     const real *a;
@@ -26,15 +26,17 @@ enum { PE_PRODUCT_ROWS = 8 };
 enum { PE_PRODUCT_ROWS = 4 };
 #endif
 
-/* The loops over rows, vectors and lanes have constant ends where this is inlined, and so vanish. a_is_transposed: a_row
- * is 1, which spares a pointer for each row. */
+/* Which step of a is known to be 1, which spares additions. */
+enum { PE_PRODUCT_A_COL, PE_PRODUCT_A_ROW, PE_PRODUCT_A_NEITHER };
+
+/* The loops over rows and vectors have constant ends where this is inlined, and so vanish. */
 #define PE_PRODUCT_BLOCK(name, type)                                                                                   \
     PE_VEC_INLINE void name(const pe_product_job *p, int r0, int j0, const int rows, const int vectors,                \
-                            const int a_is_transposed)                                                                 \
+                            const int one)                                                                             \
     {                                                                                                                  \
         typedef real unaligned __attribute__((vector_size(sizeof(type)), aligned(sizeof(real)), may_alias));           \
         enum { LANES = sizeof(type) / sizeof(real) };                                                                  \
-        size_t a_row = a_is_transposed ? 1 : p->a_row, a_col = a_is_transposed ? p->a_col : 1;                         \
+        size_t a_row = one == PE_PRODUCT_A_ROW ? 1 : p->a_row, a_col = one == PE_PRODUCT_A_COL ? 1 : p->a_col;         \
         const real *a = p->a + (size_t)r0 * a_row, *b = p->b + j0;                                                     \
         real *c = p->c + (size_t)r0 * p->c_row + j0;                                                                   \
         type sum[PE_PRODUCT_ROWS][2];                                                                                  \
@@ -74,21 +76,21 @@ static inline void pe_product_column(const pe_product_job *p, int r0, int j, int
 
 /* Rows from r on, as many as still fit groups of `rows`; returns the next. Columns are `width` from j on, see below. */
 PE_VEC_INLINE int pe_product_rows(const pe_product_job *p, int r, int j, int width, const int rows,
-                                  const int a_is_transposed)
+                                  const int one)
 {
     for (; r + rows <= p->rows; r += rows)
         if (width == 2 * PE_VEC_LANES)
-            pe_product_block(p, r, j, rows, 2, a_is_transposed);
+            pe_product_block(p, r, j, rows, 2, one);
         else if (width == PE_VEC_LANES)
-            pe_product_block(p, r, j, rows, 1, a_is_transposed);
+            pe_product_block(p, r, j, rows, 1, one);
         else if (width == PE_VEC_QUARTER)
-            pe_product_block_quarter(p, r, j, rows, 1, a_is_transposed);
+            pe_product_block_quarter(p, r, j, rows, 1, one);
         else
             pe_product_column(p, r, j, rows);
     return r;
 }
 
-PE_VEC_INLINE void pe_product_laid_out(const pe_product_job *p, const int a_is_transposed)
+PE_VEC_INLINE void pe_product_laid_out(const pe_product_job *p, const int one)
 {
     for (int j = 0, width; j < p->cols; j += width) {
         int left = p->cols - j, r = 0;
@@ -96,10 +98,10 @@ PE_VEC_INLINE void pe_product_laid_out(const pe_product_job *p, const int a_is_t
                 : left >= PE_VEC_LANES   ? PE_VEC_LANES
                 : left >= PE_VEC_QUARTER ? PE_VEC_QUARTER
                                          : 1;
-        r = pe_product_rows(p, r, j, width, PE_PRODUCT_ROWS, a_is_transposed);
+        r = pe_product_rows(p, r, j, width, PE_PRODUCT_ROWS, one);
         if (PE_PRODUCT_ROWS > 4)
-            r = pe_product_rows(p, r, j, width, PE_PRODUCT_ROWS / 2, a_is_transposed);
-        pe_product_rows(p, r, j, width, 1, a_is_transposed);
+            r = pe_product_rows(p, r, j, width, PE_PRODUCT_ROWS / 2, one);
+        pe_product_rows(p, r, j, width, 1, one);
     }
 }
 
@@ -107,9 +109,11 @@ PE_VEC_INLINE void pe_product_laid_out(const pe_product_job *p, const int a_is_t
 static inline void pe_product(const pe_product_job *p)
 {
     if (p->a_col == 1)
-        pe_product_laid_out(p, 0);
+        pe_product_laid_out(p, PE_PRODUCT_A_COL);
+    else if (p->a_row == 1)
+        pe_product_laid_out(p, PE_PRODUCT_A_ROW);
     else
-        pe_product_laid_out(p, 1);
+        pe_product_laid_out(p, PE_PRODUCT_A_NEITHER);
 }
 
 /* Reals rounded up to whole vectors. */

@@ -99,7 +99,7 @@ Test(txl, beyond_the_clamp_all_distances_are_alike)
 static void txl_distances(int causal, int len, int query, double *distance)
 {
     const real q[1] = {1}, k[1] = {0};
-    real row[16] = {0};
+    real row[16] = {0}, keys[256];
     rig g;
     rig_open(&g, "txl(features=3,base=1e12)", rig_shape(1, 1, 8, causal), NULL, len);
     g.theta[0][1] = 1; /* of sin(D), sin(1e-8 D), cos(D) */
@@ -112,7 +112,12 @@ static void txl_distances(int causal, int len, int query, double *distance)
                  .k = k,
                  .head_stride = 1,
                  .rotated_dim = 1,
-                 .scale = 1};
+                 .scale = 1,
+                 .gate = keys};
+    pe_sizes sizes = {0};
+    g.d->sizes(&g.c, 1, len, &sizes);
+    cr_assert_leq(sizes.gate_reals, sizeof keys / sizeof *keys);
+    g.d->gate(&g.c, k, keys);
     g.d->score(&g.c, &t, row, NULL);
     for (int j = 0; j < len; j++)
         distance[j] = round(asin((double)row[j]) / 1e-8);
