@@ -2,10 +2,13 @@
  * on both, and looks up that count.
  *
  * A row is walked from the query's own key leftwards. Counts only grow, so once one has reached the last position all
- * keys further left are there too: no gate of theirs is needed. */
+ * keys further left are there too: no gate of theirs is needed. A group of rows walks through a window of positions at
+ * a time: what the table says to them there is one product, and so is what flows back. */
 #include "pe.h"
 
-enum { COPE_CHUNK = 64, COPE_POSITIONS_MAX = 1 << 20 };
+enum { COPE_POSITIONS_MAX = 1 << 20 };
+/* Keys whose gates are found together; rows that walk together; positions of a window; numbers of a head at a time. */
+enum { COPE_CHUNK = 64, COPE_GROUP = 16, COPE_WINDOW = 128, COPE_DIMS = 64 };
 
 typedef struct cope_options {
     int positions, scaled, shared;
@@ -41,69 +44,10 @@ static int cope_params(const void *options, const pe_shape *shape, pe_param *out
     return 1;
 }
 
-/* save, for each head and row: gate[keys], slope[keys] = d term / d count, both of unclamped keys only, and
- * z[n] = q.table[n], [positions], as far as counts reach. */
-static size_t cope_row_reals(const pe_context *c, int keys)
-{
-    return 2 * (size_t)keys + (size_t)cope_positions(c);
-}
-
+/* save, for each head and row: gate[keys], slope[keys] = d term / d count, both of unclamped keys only. */
 static void cope_sizes(const pe_context *c, int rows, int keys, pe_sizes *out)
 {
-    out->save_reals = (size_t)c->shape->heads * (size_t)rows * cope_row_reals(c, keys);
-}
-
-static size_t cope_row_at(const pe_context *c, const pe_tile *t, int h, int r)
-{
-    return (size_t)(h * t->rows + r) * cope_row_reals(c, t->keys);
-}
-
-#ifdef PE_REAL_DOUBLE
-static inline real cope_exp(real x)
-{
-    return exp(x);
-}
-#else
-/* exp for the vectoriser, good to 2e-7 of the result for x in -87 .. 0: 2^n e^f with |f| <= ln(2)/2, e^f by its Taylor
- * series. Adding 1.5 * 2^23 rounds x/ln 2 to n and leaves n in the lowest bits. */
-static inline real cope_exp(real x)
-{
-    float shifted = x * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
-    float f = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-    float e = 1 + f * (1 + f * (1 / 2.f + f * (1 / 6.f + f * (1 / 24.f + f * (1 / 120.f + f * (1 / 720.f))))));
-    unsigned bits, power;
-    memcpy(&bits, &e, sizeof bits);
-    memcpy(&power, &shifted, sizeof power);
-    bits += power << 23;
-    memcpy(&e, &bits, sizeof e);
-    return e;
-}
-#endif
-
-/* gate = sigmoid(s), from exp of what is never positive. */
-static void cope_sigmoid(const real *restrict s, real *restrict gate, int n)
-{
-    for (int j = 0; j < n; j++) {
-        real size = s[j] < 0 ? -s[j] : s[j];
-        real e = cope_exp(size > 80 ? -80 : -size), rest = 1 / (1 + e);
-        gate[j] = s[j] < 0 ? e * rest : rest;
-    }
-}
-
-/* A walk along one row: the count so far and where it falls between two positions. */
-typedef struct cope_walk {
-    double count, last; /* last: positions - 1 */
-    int below;          /* the whole part of count */
-    real part;          /* the rest of it: the share of below + 1 */
-} cope_walk;
-
-/* Returns 0 when the count has reached the last position. */
-static inline int cope_step(cope_walk *w, real gate)
-{
-    w->count += (double)gate;
-    w->below = w->count < w->last ? (int)w->count : (int)w->last;
-    w->part = (real)(w->count - w->below);
-    return w->count < w->last;
+    out->save_reals = 2 * (size_t)c->shape->heads * (size_t)rows * (size_t)keys;
 }
 
 static real cope_factor(const pe_context *c, const pe_tile *t)
@@ -112,90 +56,225 @@ static real cope_factor(const pe_context *c, const pe_tile *t)
     return o->scaled ? t->scale : 1;
 }
 
-/* One row of query i: row[j] += factor * z at the count of key j. save (=): see cope_row_reals. */
-static void cope_score_row(const pe_context *c, const real *q, int i, int keys, real factor, real *row, real *save)
+/* gate (=) sigmoid(s), from exp of what is never positive. */
+static void cope_sigmoid(const real *s, real *gate, int n)
 {
-    real *gate = save, *slope = save + keys, *z = slope + keys;
-    cope_walk w = {.last = cope_positions(c) - 1};
-    int dim = c->shape->head_dim, ready = 0, begin = i + 1, j = i; /* z[0 .. ready-1], gate[begin ..] are written */
-    for (; j >= 0; j--) {
-        if (j < begin) {
-            begin = j + 1 > COPE_CHUNK ? j + 1 - COPE_CHUNK : 0;
-            cope_sigmoid(row + begin, gate + begin, j + 1 - begin);
-        }
-        if (!cope_step(&w, gate[j]))
-            break;
-        for (; ready <= w.below + 1; ready++)
-            z[ready] = pe_dot(q, c->theta[0] + (size_t)ready * dim, dim);
-        real step = z[w.below + 1] - z[w.below];
-        slope[j] = w.part > 0 ? factor * step : 0;
-        row[j] += factor * (z[w.below] + w.part * step);
+    const pe_vec one = pe_vec_fill(1), most = pe_vec_fill(80);
+    for (int j = 0; j < n; j += PE_VEC_LANES) {
+        int part = n - j < PE_VEC_LANES ? n - j : 0;
+        pe_vec x = part ? pe_vec_load_first(s + j, part, 0) : pe_vec_load(s + j);
+        pe_vec e = pe_vec_exp(-pe_vec_min(pe_vec_max(x, -x), most));
+        pe_vec y = pe_vec_select(x < 0, e, one) / (1 + e);
+        if (part)
+            pe_vec_store_first(gate + j, y, part);
+        else
+            pe_vec_store(gate + j, y);
     }
-    if (j < 0)
-        return;
-    real term = factor * pe_dot(q, c->theta[0] + (size_t)w.last * dim, dim);
-    for (; j >= 0; j--)
-        row[j] += term;
+}
+
+/* ------------------------------------------------------------------------------------------------ walks */
+
+/* A row on its way: keys above j are done, gates from `begin` on are known. */
+typedef struct cope_walk {
+    int j, begin;
+    double count;
+    const real *q;
+    real *row, *gate, *slope, *dq; /* row: scores, or their gradients */
+} cope_walk;
+
+/* Rows of one head, and positions low .. high that they pass next; the last of these is the next window's first. */
+typedef struct cope_group {
+    int rows, low, high, reach; /* reach: at most so many positions of the window are met */
+    cope_walk walk[COPE_GROUP];
+} cope_group;
+
+/* Row `row` of head h and those after it. Of save, which score_bwd only reads, pointers to real are made for both. */
+static void cope_open(const pe_tile *t, int h, int row, real *s, const real *save, real *dq, cope_group *g)
+{
+    g->rows = t->rows - row < COPE_GROUP ? t->rows - row : COPE_GROUP;
+    for (int n = 0; n < g->rows; n++) {
+        size_t token = (size_t)(row + n) * t->token_stride + (size_t)h * t->head_stride;
+        int i = t->row_begin + row + n;
+        real *gate = (real *)save + 2 * (size_t)(h * t->rows + row + n) * (size_t)t->keys;
+        g->walk[n] = (cope_walk){.j = i, .begin = i + 1, .q = t->q + token, .gate = gate, .slope = gate + t->keys,
+                                 .row = s + (size_t)h * t->plane + (size_t)(row + n) * t->stride,
+                                 .dq = dq ? dq + token : NULL};
+    }
+}
+
+/* The window from position `low` on. Returns 0 when no row gets there. */
+static int cope_window(const pe_context *c, int low, cope_group *g)
+{
+    int last = cope_positions(c) - 1, on_the_way = 0;
+    double far = low;
+    for (int n = 0; n < g->rows; n++) {
+        const cope_walk *w = &g->walk[n];
+        on_the_way |= w->j >= 0;
+        far = w->j >= 0 ? fmax(far, w->count + w->j + 1) : far;
+    }
+    g->low = low;
+    g->high = last - low < COPE_WINDOW ? last : low + COPE_WINDOW;
+    g->reach = far + 1 < g->high ? (int)far + 2 - low : g->high + 1 - low;
+    return on_the_way;
+}
+
+/* Walks on over known gates, as long as counts are below the window's end; count[n] (=) those of keys j, j-1, ..
+ * Returns how many. */
+static inline int cope_steps(const cope_group *g, cope_walk *w, double count[COPE_CHUNK])
+{
+    int n = 0;
+    double high = g->high, sum = w->count;
+    for (; n < COPE_CHUNK && w->j - n >= w->begin; n++) {
+        double next = sum + (double)w->gate[w->j - n];
+        if (next >= high)
+            break;
+        count[n] = sum = next;
+    }
+    w->count = sum;
+    return n;
+}
+
+/* ------------------------------------------------------------------------------------------------ forward */
+
+/* What a query gets from the positions of a window, z[n][row] = q_row . table[low + n]. */
+typedef real cope_answers[COPE_WINDOW + 2][COPE_GROUP];
+
+static void cope_ask(const pe_context *c, const cope_group *g, cope_answers z)
+{
+    int dim = c->shape->head_dim;
+    for (int d = 0; d < dim; d += COPE_DIMS) {
+        real q[COPE_DIMS][COPE_GROUP] = {{0}};
+        int dims = dim - d < COPE_DIMS ? dim - d : COPE_DIMS;
+        for (int n = 0; n < g->rows; n++)
+            for (int k = 0; k < dims; k++)
+                q[k][n] = g->walk[n].q[d + k];
+        pe_product(&(pe_product_job){.rows = g->reach, .cols = COPE_GROUP, .depth = dims,
+                                     .a = c->theta[0] + (size_t)g->low * dim + d, .a_row = (size_t)dim, .a_col = 1,
+                                     .b = q[0], .b_row = COPE_GROUP, .c = z[0], .c_row = COPE_GROUP, .add = d > 0});
+    }
+}
+
+/* One row through one window: row[j] += factor * z at the count of key j, and slope. z: this row's, COPE_GROUP apart. */
+static void cope_read(const cope_group *g, cope_walk *w, real factor, const real *restrict z)
+{
+    double count[COPE_CHUNK];
+    int n = 1, low = g->low;
+    while (w->j >= 0 && n > 0) {
+        if (w->j < w->begin) {
+            int end = w->begin;
+            w->begin = end > COPE_CHUNK ? end - COPE_CHUNK : 0;
+            cope_sigmoid(w->row + w->begin, w->gate + w->begin, end - w->begin);
+        }
+        n = cope_steps(g, w, count);
+        real *restrict row = w->row + w->j, *restrict slope = w->slope + w->j;
+        for (int k = 0; k < n; k++) {
+            int below = (int)count[k];
+            real part = (real)(count[k] - below), at = z[(below - low) * COPE_GROUP];
+            real step = z[(below - low + 1) * COPE_GROUP] - at;
+            slope[-k] = part > 0 ? factor * step : 0;
+            row[-k] += factor * (at + part * step);
+        }
+        w->j -= n;
+    }
 }
 
 /* s_ij += factor * z_i at count_ij, count_ij = min(sum over l = j .. i of sigmoid(s_il), positions - 1). */
 static void cope_score(const pe_context *c, const pe_tile *t, real *s, real *save)
 {
+    int last = cope_positions(c) - 1;
+    real factor = cope_factor(c, t);
+    cope_answers z;
+    cope_group g;
     for (int h = 0; h < c->shape->heads; h++)
-        for (int r = 0; r < t->rows; r++)
-            cope_score_row(c, t->q + (size_t)r * t->token_stride + (size_t)h * t->head_stride, t->row_begin + r,
-                           t->keys, cope_factor(c, t), s + (size_t)h * t->plane + (size_t)r * t->stride,
-                           save + cope_row_at(c, t, h, r));
-}
-
-/* What flows into one z[n]: dq += dz table[n], dtable[n] += dz q. */
-static void cope_flush(const pe_context *c, const real *q, real *dq, int n, real dz)
-{
-    int dim = c->shape->head_dim;
-    if (dz == 0)
-        return;
-    pe_axpy(dq, dz, c->theta[0] + (size_t)n * dim, dim);
-    pe_axpy(c->dtheta[0] + (size_t)n * dim, dz, q, dim);
-}
-
-/* Gradients of q and of the table from one row. Along the walk counts never fall, so the gradients of z wait in two
- * sums, of `below` and of the position above, until the walk has left them. Returns the leftmost unclamped key. */
-static int cope_row_bwd(const pe_context *c, const real *q, int i, real factor, const real *gate, const real *ds,
-                        real *dq)
-{
-    cope_walk w = {.last = cope_positions(c) - 1};
-    real lower = 0, upper = 0, clamped = 0;
-    int at = 0, j = i;
-    for (; j >= 0 && cope_step(&w, gate[j]); j--) {
-        for (; at < w.below; at++) {
-            cope_flush(c, q, dq, at, lower);
-            lower = upper;
-            upper = 0;
-        }
-        lower += factor * ds[j] * (1 - w.part);
-        upper += factor * ds[j] * w.part;
-    }
-    cope_flush(c, q, dq, at, lower);
-    cope_flush(c, q, dq, at + 1, upper);
-    for (int l = 0; l <= j; l++)
-        clamped += factor * ds[l];
-    cope_flush(c, q, dq, (int)w.last, clamped);
-    return j + 1;
-}
-
-/* A gate counts for its own key and for all keys to its left; clamped counts do not move. */
-static void cope_score_bwd(const pe_context *c, const pe_tile *t, const real *save, real *ds, const pe_tile_grad *g)
-{
-    for (int h = 0; h < c->shape->heads; h++)
-        for (int r = 0; r < t->rows; r++) {
-            size_t token = (size_t)r * t->token_stride + (size_t)h * t->head_stride;
-            int i = t->row_begin + r;
-            const real *gate = save + cope_row_at(c, t, h, r), *slope = gate + t->keys;
-            real *row = ds + (size_t)h * t->plane + (size_t)r * t->stride, sum = 0;
-            for (int j = cope_row_bwd(c, t->q + token, i, cope_factor(c, t), gate, row, g->dq + token); j <= i; j++) {
-                sum += row[j] * slope[j];
-                row[j] += sum * gate[j] * (1 - gate[j]);
+        for (int row = 0; row < t->rows; row += g.rows) {
+            cope_open(t, h, row, s, save, NULL, &g);
+            for (int low = 0; cope_window(c, low, &g); low = g.high) {
+                cope_ask(c, &g, z);
+                for (int n = 0; n < g.rows; n++) {
+                    cope_walk *w = &g.walk[n];
+                    cope_read(&g, w, factor, z[0] + n);
+                    for (; g.high == last && w->j >= 0; w->j--) /* all that is left is clamped */
+                        w->row[w->j] += factor * z[last - low][n];
+                }
             }
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------ backward */
+
+/* Gradients of answers, by row. Neighbouring keys fall on the same positions, so that each sum would wait for the one
+ * before: every other key has sums of its own. */
+typedef real cope_shares[2][COPE_GROUP][COPE_WINDOW + PE_VEC_LANES];
+
+static void cope_share(const cope_group *g, cope_walk *w, real factor, real *even, real *odd)
+{
+    double count[COPE_CHUNK];
+    int n = 1;
+    while (w->j >= 0 && n > 0) {
+        w->begin = w->j + 1 > COPE_CHUNK ? w->j + 1 - COPE_CHUNK : 0; /* all gates that are used are known */
+        n = cope_steps(g, w, count);
+        for (int k = 0; k < n; k++) {
+            int below = (int)count[k];
+            real d = factor * w->row[w->j - k], upper = d * (real)(count[k] - below);
+            real *to = (k % 2 ? odd : even) + below - g->low;
+            to[0] += d - upper;
+            to[1] += upper;
+        }
+        w->j -= n;
+    }
+}
+
+/* dq += dz table, dtable += dz^T q. */
+static void cope_answers_bwd(const pe_context *c, const pe_tile *t, const cope_group *g, cope_shares dz)
+{
+    size_t dim = (size_t)c->shape->head_dim, first = (size_t)g->low * dim, stride = COPE_WINDOW + PE_VEC_LANES;
+    for (int n = 0; n < g->rows; n++)
+        for (int k = 0; k < g->reach; k += PE_VEC_LANES)
+            pe_vec_store(dz[0][n] + k, pe_vec_load(dz[0][n] + k) + pe_vec_load(dz[1][n] + k));
+    pe_product(&(pe_product_job){.rows = g->rows, .cols = (int)dim, .depth = g->reach, .a = dz[0][0], .a_row = stride,
+                                 .a_col = 1, .b = c->theta[0] + first, .b_row = dim, .c = g->walk[0].dq,
+                                 .c_row = (size_t)t->token_stride, .add = 1});
+    pe_product(&(pe_product_job){.rows = g->reach, .cols = (int)dim, .depth = g->rows, .a = dz[0][0], .a_row = 1,
+                                 .a_col = stride, .b = g->walk[0].q, .b_row = (size_t)t->token_stride,
+                                 .c = c->dtheta[0] + first, .c_row = dim, .add = 1});
+}
+
+/* A gate counts for its own key and for all keys to its left; clamped counts do not move. first: the leftmost key that
+ * is not clamped. */
+static void cope_gates_bwd(const cope_walk *w, int first, int i)
+{
+    real sum = 0;
+    for (int j = first; j <= i; j++) {
+        sum += w->row[j] * w->slope[j];
+        w->row[j] += sum * w->gate[j] * (1 - w->gate[j]);
+    }
+}
+
+static void cope_score_bwd(const pe_context *c, const pe_tile *t, const real *save, real *ds, const pe_tile_grad *out)
+{
+    int last = cope_positions(c) - 1;
+    real factor = cope_factor(c, t);
+    cope_shares dz;
+    cope_group g;
+    for (int h = 0; h < c->shape->heads; h++)
+        for (int row = 0; row < t->rows; row += g.rows) {
+            int first[COPE_GROUP] = {0};
+            cope_open(t, h, row, ds, save, out->dq, &g);
+            for (int low = 0; cope_window(c, low, &g); low = g.high) {
+                memset(dz, 0, sizeof dz);
+                for (int n = 0; n < g.rows; n++) {
+                    cope_walk *w = &g.walk[n];
+                    cope_share(&g, w, factor, dz[0][n], dz[1][n]);
+                    if (g.high < last || w->j < 0)
+                        continue;
+                    first[n] = w->j + 1;
+                    dz[0][n][last - low] += factor * pe_sum(w->row, first[n]);
+                    w->j = -1;
+                }
+                cope_answers_bwd(c, t, &g, dz);
+            }
+            for (int n = 0; n < g.rows; n++)
+                cope_gates_bwd(&g.walk[n], first[n], t->row_begin + row + n);
         }
 }
 
