@@ -56,12 +56,13 @@ static real cope_factor(const pe_context *c, const pe_tile *t)
     return o->scaled ? t->scale : 1;
 }
 
-/* gate (=) sigmoid(s), from exp of what is never positive. */
-static void cope_sigmoid(const real *s, real *gate, int n)
+/* gate (=) sigmoid(s), from exp of what is never positive; whole vectors as long as they end before `room`: there gates past
+ * n hold whatever. */
+static void cope_sigmoid(const real *s, real *gate, int n, int room)
 {
     const pe_vec one = pe_vec_fill(1), most = pe_vec_fill(80);
     for (int j = 0; j < n; j += PE_VEC_LANES) {
-        int part = n - j < PE_VEC_LANES ? n - j : 0;
+        int part = j + PE_VEC_LANES <= room ? 0 : n - j;
         pe_vec x = part ? pe_vec_load_first(s + j, part, 0) : pe_vec_load(s + j);
         pe_vec e = pe_vec_exp(-pe_vec_min(pe_vec_max(x, -x), most));
         pe_vec y = pe_vec_select(x < 0, e, one) / (1 + e);
@@ -85,6 +86,7 @@ typedef struct cope_walk {
 /* Rows of one head, and positions low .. high that they pass next; the last of these is the next window's first. */
 typedef struct cope_group {
     int rows, low, high, reach; /* reach: at most so many positions of the window are met */
+    int keys;                   /* of the tile */
     cope_walk walk[COPE_GROUP];
 } cope_group;
 
@@ -92,6 +94,7 @@ typedef struct cope_group {
 static void cope_open(const pe_tile *t, int h, int row, real *s, const real *save, real *dq, cope_group *g)
 {
     g->rows = t->rows - row < COPE_GROUP ? t->rows - row : COPE_GROUP;
+    g->keys = t->keys;
     for (int n = 0; n < g->rows; n++) {
         size_t token = (size_t)(row + n) * t->token_stride + (size_t)h * t->head_stride;
         int i = t->row_begin + row + n;
@@ -118,14 +121,31 @@ static int cope_window(const pe_context *c, int low, cope_group *g)
     return on_the_way;
 }
 
+/* Keys come in chunks that begin at multiples of COPE_CHUNK. Returns where the one of key j does. */
+static int cope_chunk(int j)
+{
+    return j / COPE_CHUNK * COPE_CHUNK;
+}
+
 /* Walks on over known gates, as long as counts are below the window's end; count[n] (=) those of keys j, j-1, ..
- * Returns how many. */
+ * Returns how many. Four keys at a time wait for the sum before them once. */
 static inline int cope_steps(const cope_group *g, cope_walk *w, double count[COPE_CHUNK])
 {
-    int n = 0;
+    const real *gate = w->gate + w->j;
+    int n = 0, known = w->j - w->begin + 1;
     double high = g->high, sum = w->count;
-    for (; n < COPE_CHUNK && w->j - n >= w->begin; n++) {
-        double next = sum + (double)w->gate[w->j - n];
+    for (; n + 4 <= known; n += 4) {
+        double one = (double)gate[-n], two = one + (double)gate[-n - 1], three = two + (double)gate[-n - 2];
+        double four = three + (double)gate[-n - 3];
+        if (sum + four >= high)
+            break;
+        count[n] = sum + one;
+        count[n + 1] = sum + two;
+        count[n + 2] = sum + three;
+        count[n + 3] = sum += four;
+    }
+    for (; n < known; n++) {
+        double next = sum + (double)gate[-n];
         if (next >= high)
             break;
         count[n] = sum = next;
@@ -143,8 +163,9 @@ static void cope_ask(const pe_context *c, const cope_group *g, cope_answers z)
 {
     int dim = c->shape->head_dim;
     for (int d = 0; d < dim; d += COPE_DIMS) {
-        real q[COPE_DIMS][COPE_GROUP] = {{0}};
+        real q[COPE_DIMS][COPE_GROUP];
         int dims = dim - d < COPE_DIMS ? dim - d : COPE_DIMS;
+        memset(q, 0, (size_t)dims * sizeof *q);
         for (int n = 0; n < g->rows; n++)
             for (int k = 0; k < dims; k++)
                 q[k][n] = g->walk[n].q[d + k];
@@ -162,8 +183,8 @@ static void cope_read(const cope_group *g, cope_walk *w, real factor, const real
     while (w->j >= 0 && n > 0) {
         if (w->j < w->begin) {
             int end = w->begin;
-            w->begin = end > COPE_CHUNK ? end - COPE_CHUNK : 0;
-            cope_sigmoid(w->row + w->begin, w->gate + w->begin, end - w->begin);
+            w->begin = cope_chunk(w->j);
+            cope_sigmoid(w->row + w->begin, w->gate + w->begin, end - w->begin, g->keys - w->begin);
         }
         n = cope_steps(g, w, count);
         real *restrict row = w->row + w->j, *restrict slope = w->slope + w->j;
@@ -211,7 +232,7 @@ static void cope_share(const cope_group *g, cope_walk *w, real factor, real *eve
     double count[COPE_CHUNK];
     int n = 1;
     while (w->j >= 0 && n > 0) {
-        w->begin = w->j + 1 > COPE_CHUNK ? w->j + 1 - COPE_CHUNK : 0; /* all gates that are used are known */
+        w->begin = cope_chunk(w->j); /* all gates that are used are known */
         n = cope_steps(g, w, count);
         for (int k = 0; k < n; k++) {
             int below = (int)count[k];
