@@ -56,8 +56,8 @@ static real cope_factor(const pe_context *c, const pe_tile *t)
     return o->scaled ? t->scale : 1;
 }
 
-/* gate (=) sigmoid(s), from exp of what is never positive; whole vectors as long as they end before `room`: there gates past
- * n hold whatever. */
+/* gate (=) sigmoid(s), from exp of what is never positive; whole vectors as long as they end before `room`: there gates
+ * past n hold whatever. */
 static void cope_sigmoid(const real *s, real *gate, int n, int room)
 {
     const pe_vec one = pe_vec_fill(1), most = pe_vec_fill(80);
@@ -230,16 +230,21 @@ typedef real cope_shares[2][COPE_GROUP][COPE_WINDOW + PE_VEC_LANES];
 static void cope_share(const cope_group *g, cope_walk *w, real factor, real *even, real *odd)
 {
     double count[COPE_CHUNK];
-    int n = 1;
+    real lower[COPE_CHUNK], upper[COPE_CHUNK];
+    int place[COPE_CHUNK], n = 1, low = g->low;
     while (w->j >= 0 && n > 0) {
         w->begin = cope_chunk(w->j); /* all gates that are used are known */
         n = cope_steps(g, w, count);
+        const real *restrict row = w->row + w->j;
         for (int k = 0; k < n; k++) {
-            int below = (int)count[k];
-            real d = factor * w->row[w->j - k], upper = d * (real)(count[k] - below);
-            real *to = (k % 2 ? odd : even) + below - g->low;
-            to[0] += d - upper;
-            to[1] += upper;
+            place[k] = (int)count[k] - low;
+            upper[k] = factor * row[-k] * (real)(count[k] - (int)count[k]);
+            lower[k] = factor * row[-k] - upper[k];
+        }
+        for (int k = 0; k < n; k++) {
+            real *to = (k % 2 ? odd : even) + place[k];
+            to[0] += lower[k];
+            to[1] += upper[k];
         }
         w->j -= n;
     }

@@ -86,7 +86,7 @@ typedef struct dape_space {
     dape_line output[DAPE_HEADS_MAX], grad_hidden[DAPE_HIDDEN_MAX]; /* output: backward, its gradient */
 } dape_space;
 
-/* Only lines that are in use are cleared: most of them never are. */
+/* Neighbours reach past what is written of a line: lines that are in use are cleared first. */
 static void dape_open(const pe_context *c, dape_space *x)
 {
     const dape_options *o = c->options;
@@ -94,6 +94,8 @@ static void dape_open(const pe_context *c, dape_space *x)
     x->units = o->hidden;
     x->kernel = o->kernel;
     x->half = o->kernel / 2;
+    if (x->half == 0)
+        return;
     memset(x->input, 0, 2 * (size_t)x->heads * sizeof *x->input);
     memset(x->hidden, 0, (size_t)x->units * sizeof *x->hidden);
     memset(x->output, 0, (size_t)x->heads * sizeof *x->output);
