@@ -135,44 +135,41 @@ PE_VEC_INLINE real pe_vec_quarter_sum(pe_vec_quarter v)
 
 /* ------------------------------------------------------------------------------------------------ functions */
 
-/* e^x for x in -87 .. 0 and ln(1 + x) for x >= 0, to about 2e-7 of the result; libm's, lane by lane, in the double twin, which
- * so checks them. A scalar call costs 10 to 50 times as much a number. */
-#ifdef PE_REAL_DOUBLE
-PE_VEC_INLINE pe_vec pe_vec_exp(pe_vec x)
-{
-    for (int l = 0; l < PE_VEC_LANES; l++)
-        x[l] = exp(x[l]);
-    return x;
-}
+/* e^x for x in -87 .. 0 and ln(1 + x) for x >= 0, to about 3e-7 of the result; libm's, lane by lane, in the double twin,
+ * which so checks them. A scalar call costs 10 to 50 times as much a number. */
 
-PE_VEC_INLINE pe_vec pe_vec_log1p(pe_vec x)
-{
-    for (int l = 0; l < PE_VEC_LANES; l++)
-        x[l] = log1p(x[l]);
-    return x;
-}
-#else
 /* 2^n e^f with |f| <= ln(2)/2, e^f by its Taylor series. Adding 1.5 * 2^23 rounds x/ln 2 to n and leaves n in the lowest
  * bits. */
 PE_VEC_INLINE pe_vec pe_vec_exp(pe_vec x)
 {
-    pe_vec shifted = x * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
-    pe_vec f = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-    pe_vec e = 1 + f * (1 + f * (1 / 2.f + f * (1 / 6.f + f * (1 / 24.f + f * (1 / 120.f + f * (1 / 720.f))))));
+    if (sizeof(real) == sizeof(double)) {
+        for (int l = 0; l < PE_VEC_LANES; l++)
+            x[l] = (real)exp((double)x[l]);
+        return x;
+    }
+    pe_vec shifted = x * (real)1.44269504 + (real)12582912.0, n = shifted - (real)12582912.0;
+    pe_vec f = (x - n * (real)0.693359375) + n * (real)2.12194440e-4;
+    pe_vec e = (real)(1 / 24.) + f * ((real)(1 / 120.) + f * (real)(1 / 720.));
+    e = 1 + f * (1 + f * ((real)(1 / 2.) + f * ((real)(1 / 6.) + f * e)));
     return (pe_vec)((pe_vec_bits)e + ((pe_vec_bits)shifted << 23));
 }
 
-/* u = 1 + x = 2^n m with m from about 0.7 to 1.4, ln m = 2 artanh((m - 1) / (m + 1)) by its series; what rounding took from u
- * comes back as the first term, (x - (u - 1)) / u. 0x3f3504f3 are the bits of sqrt(1/2). */
+/* u = 1 + x = 2^n m with m from about 0.7 to 1.4, ln m = 2 artanh((m - 1) / (m + 1)) by its series; what rounding took
+ * from u comes back as the first term, (x - (u - 1)) / u. 0x3f3504f3 are the bits of sqrt(1/2). */
 PE_VEC_INLINE pe_vec pe_vec_log1p(pe_vec x)
 {
+    if (sizeof(real) == sizeof(double)) {
+        for (int l = 0; l < PE_VEC_LANES; l++)
+            x[l] = (real)log1p((double)x[l]);
+        return x;
+    }
     pe_vec u = 1 + x, lost = (x - (u - 1)) / u;
     pe_vec_bits above = (pe_vec_bits)u - 0x3f3504f3u;
     pe_vec n = __builtin_convertvector((pe_vec_mask)above >> 23, pe_vec);
     pe_vec m = (pe_vec)((above & 0x7fffffu) + 0x3f3504f3u), t = (m - 1) / (m + 1), square = t * t;
-    pe_vec series = square * (2 / 3.f + square * (2 / 5.f + square * (2 / 7.f + square * (2 / 9.f))));
-    return n * 0.693359375f + ((2 * t + t * series) + (lost - n * 2.12194440e-4f));
+    pe_vec series = (real)(2 / 5.) + square * ((real)(2 / 7.) + square * (real)(2 / 9.));
+    series = square * ((real)(2 / 3.) + square * series);
+    return n * (real)0.693359375 + ((2 * t + t * series) + (lost - n * (real)2.12194440e-4));
 }
-#endif
 
 #endif
