@@ -6,7 +6,7 @@
  * Where can a position enter a transformer? At six stages, each a forward/backward pair:
  *
  *   embed    token vectors x           x += ...              learned, sinusoidal
- *   gate     a layer's input x         save = f(x)           forget gates, data-dependent slopes
+ *   gate     a layer's input x         save = f(x)           forget gates, slopes, a sequence's position keys
  *   rotate   q or k                    in place              RoPE, xPos, PoPE, learned frequencies
  *   score    scaled q.k, whole rows    in place              Shaw keys, Transformer-XL, CoPE, DAPE, temperatures
  *   bias     positions only            s += ...              ALiBi, T5, KERPLE, FIRE, Sandwich, windows
