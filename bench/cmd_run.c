@@ -157,7 +157,7 @@ static int cmd_run_do(const command_host *host, const args *a, const run_config 
     if (!status && out && result.status != RUN_INTERRUPTED)
         status = cmd_run_record(c, &result, out, e);
     if (!status && files.state && result.status != RUN_INTERRUPTED)
-        unlink(files.state);
+        run_state_remove(files.state);
     if (!status && w->style != WATCH_TOLD) {
         cmd_run_tell_result(c, &result);
         cmd_run_tell_files(result.status == RUN_INTERRUPTED ? NULL : out, result.weights_saved ? save : NULL);

@@ -452,6 +452,16 @@ static const char *const rope_examples[] = {
     NULL,
 };
 
+/* Learned frequencies are not made anew when the scaling changes. */
+static const pe_extension rope_extensions[] = {
+    {"linear", "scaling=linear,factor={factor}", "frequencies"},
+    {"ntk", "scaling=ntk,alpha={factor}", "frequencies"},
+    {"dynamic", "scaling=dynamic,factor=1", "frequencies"}, /* s = max(1, n/L), the ratio of each sequence itself */
+    {"yarn", "scaling=yarn,factor={factor}", "frequencies"},
+    {"llama3", "scaling=llama3,factor={factor}", "frequencies"},
+    {0},
+};
+
 const pe_descriptor pe_encoding_rope = {
     PE_DESCRIPTOR_HEAD,
     .name = "rope",
@@ -496,4 +506,5 @@ const pe_descriptor pe_encoding_rope = {
               "@misc{peng2023yarn, title = {{YaRN}: Efficient Context Window Extension of Large Language Models}, "
               "author = {Peng, Bowen and Quesnelle, Jeffrey and Fan, Honglu and Shippole, Enrico}, year = {2023}, "
               "eprint = {2309.00071}, archiveprefix = {arXiv}}",
+    .extensions = rope_extensions,
 };

@@ -96,6 +96,20 @@ const pe_option config_rows[] = {
      "options in evaluation alone, under trained parameters, name(option=value)+name(...); options not named stay"},
     {"eval.fit", PE_OPTION_REAL, AT(eval.fit), "0.99", 0, 1, 0, NULL,
      "a run has fitted when it scores this at training lengths (answer tasks: exact match)"},
+
+    {"extend.methods", PE_OPTION_TEXT, AT(extend.methods), "", 0, 0, 0, NULL,
+     "after training, each of these from a copy of the weights: how positions are stretched while training goes on at a "
+     "longer length, none;interpolate;yarn: none (plain fine-tuning), a position map, or an extension of an encoding in "
+     "the stack, each with options of its own if need be; empty: nothing follows training"},
+    {"extend.factors", PE_OPTION_LIST, AT(extend.factors), "2", 1, 1e6, 0, NULL,
+     "the longer lengths, as multiples of train.len, rounded; every method goes on from training at each of them, and is "
+     "tested there and at train.len"},
+    {"extend.steps", PE_OPTION_LIST, AT(extend.steps), "0;50;200;1000", 0, 1e9, 0, NULL,
+     "steps of fine-tuning after which it is tested; 0: as trained. As many tokens a step as in training, on average: "
+     "train.batch divided by how much longer its sequences are"},
+    {"extend.lr", PE_OPTION_REAL, AT(extend.lr), "auto", 0, 1e9, 1, NULL,
+     "learning rate of fine-tuning, constant after 20 steps of warm-up (at most a tenth of all); auto: a tenth of "
+     "train.lr"},
     {0}};
 
 enum {
@@ -201,6 +215,11 @@ const pe_option *config_row(const char *name, error *e)
     else
         error_set(e, ERROR_USAGE, "unknown key '%.64s'; 'posbench help config' lists them", name);
     return NULL;
+}
+
+int config_row_is_list(const pe_option *row)
+{
+    return row->kind == PE_OPTION_LIST || row->offset == AT(extend.methods);
 }
 
 void config_defaults(run_config *c)

@@ -20,7 +20,7 @@ typedef struct host_facts {
 } host_facts;
 void host_facts_read(host_facts *h);
 
-/* Builds the JSON. The keys, in this order; every one is always there, NaN and absent values are null:
+/* Builds the JSON. The keys, in this order; those above the line "and" are always there, NaN and absent values are null:
  *
  *   "schema": "posbench-record/1"
  *   "key": SHA-256 of "canonical" (hex)          "canonical": what config_print writes
@@ -36,6 +36,11 @@ void host_facts_read(host_facts *h);
  *   "per_position": [{"min_len", "max_len", "ratio", "mode", "loss": [number, ...], "n": [int, ...]}, ...]
  *   "cost": {"train_seconds", "evaluate_seconds", "cpu_seconds", "peak_bytes": int}
  *   "host": {"version", "compiler", "flags", "level", "kernel", "cpu", "host", "cores": int}
+ *
+ * and, where extend.methods asks for it:
+ *
+ *   "extension": [{"factor", "method", "steps", "tokens": int, "min_len", "max_len", "ratio", "metric", "mode", "value", "n",
+ *                  "status", "flag": string or null, "reason": string or null}, ...]
  *
  * "cost" and "host" alone differ between two runs of the same command on one machine. The caller owns the value. */
 json_t *record_json(const run_config *c, const run_result *r, const host_facts *h);

@@ -14,9 +14,9 @@ enum { SEEDS_MAX = 1000 };
 
 /* What top level, overrides, when and set may hold besides rows; for "did you mean". */
 static const char *const spec_words[] = {"name", "title", "baseline", "seeds", "overrides", "tune",
-                                         "model", "train", "eval"};
+                                         "model", "train", "eval", "extend"};
 static const char *const rule_words[] = {"when", "set"};
-static const char *const section_words[] = {"model", "train", "eval"};
+static const char *const section_words[] = {"model", "train", "eval", "extend"};
 
 typedef struct spec_reader {
     spec_draft draft;
@@ -300,7 +300,7 @@ static int spec_take_document(spec_reader *s, const char *path, const yaml_docum
     spec_tune_check(&s->draft);
     if (faults->count || s->e->kind != ERROR_NONE)
         return s->e->kind != ERROR_NONE ? -1 : 0;
-    return spec_grid(&s->draft, s->e);
+    return spec_grid(&s->draft, s->e) < 0 ? -1 : spec_extend_check(&s->draft, s->e);
 }
 
 static void spec_draft_free(spec_draft *d)

@@ -90,6 +90,12 @@ int spec_tune_take(spec_draft *d, const yaml_pair *pair, error *e);
 /* What the rest of the spec says must leave the rate and the trials' seeds alone; else faults. Nothing without `tune`. */
 void spec_tune_check(spec_draft *d);
 
+/* ------------------------------------------------------------------------------------------------ spec_extend.c */
+
+/* A method of extend.methods that no encoding of the grid has is a fault. Reads the finished runs. -1 with e set when
+ * memory is short. */
+int spec_extend_check(spec_draft *d, error *e);
+
 /* ------------------------------------------------------------------------------------------------ --only */
 
 /* Keeps the runs that "key=value,key=value" allows in front, the rest behind them; one key given several times allows

@@ -83,17 +83,17 @@ static void trainer_reach(trainer *t, const batch *b)
 double trainer_step(trainer *t, int step, double *norm)
 {
     const run_config *c = t->config;
-    uint64_t seed = (uint64_t)c->seed;
+    uint64_t seed = (uint64_t)c->seed, index = (uint64_t)t->offset + (uint64_t)step;
     batch_buffer_clear(&t->data);
     for (int n = 0; n < c->train.batch; n++)
-        batch_buffer_draw(&t->data, t->task, TASK_TRAIN, seed, (uint64_t)step, (uint32_t)n,
-                          lengths_draw(c, (uint64_t)step, (uint32_t)n));
+        batch_buffer_draw(&t->data, t->task, TASK_TRAIN, seed, index, (uint32_t)n,
+                          lengths_draw(c, index, (uint32_t)n));
     /* Every scored token of the step weighs the same, whatever part it falls into. */
     int scored = trainer_scored(&t->data);
     double factor = scored ? 1.0 / scored : 0, sum = 0;
     for (int first = 0, count; first < t->data.sequences; first += count) {
         count = trainer_part(&t->data, first, t->part_tokens);
-        batch b = batch_buffer_part(&t->data, first, count, seed, (uint64_t)step, 1, t->part_start);
+        batch b = batch_buffer_part(&t->data, first, count, seed, index, 1, t->part_start);
         model_forward(t->model, &t->work, &b);
         trainer_reach(t, &b);
         sum += model_loss(t->model, &t->work, &b, factor, NULL, NULL);
@@ -137,8 +137,7 @@ void trainer_validate(trainer *t, double *exact, double *loss)
 
 /* ------------------------------------------------------------------------------------------------ all steps */
 
-/* A loss this far above that of a uniform guess does not come back. */
-static int trainer_lost(const trainer *t, double loss, double norm)
+int trainer_lost(const trainer *t, double loss, double norm)
 {
     return !isfinite(loss) || !isfinite(norm) || loss > 1000 * log((double)t->model->vocab + 1);
 }

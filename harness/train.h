@@ -49,13 +49,18 @@ typedef struct trainer {
     double best_loss, best_exact;
     int best_step;
     double reach;             /* the largest position met so far */
+    int offset;               /* steps of an earlier training: step s draws batch offset + s */
 } trainer;
 
 int trainer_create(trainer *t, arena *a, const run_config *c, const task *what, model *m, error *e);
 
-/* One step: draws batch `step`, adds up the gradients of its parts and updates. Returns the mean loss over the scored tokens,
+/* One step: draws batch offset + `step`, adds up the gradients of its parts and updates. Returns the mean loss over the scored tokens,
  * in nats; *norm: the gradient's before clipping. Not finite: nothing was updated. */
 double trainer_step(trainer *t, int step, double *norm);
+
+/* Whether a step's loss or gradient says that training has diverged: not finite, or so far above the loss of a uniform guess
+ * that it does not come back. */
+int trainer_lost(const trainer *t, double loss, double norm);
 
 /* Exact match and mean loss of the current weights on the validation stream at training lengths. */
 void trainer_validate(trainer *t, double *exact, double *loss);

@@ -87,7 +87,7 @@ Test(spec, each_fault_at_its_place)
         {BASE "train: {lr: ~}\n", "train.lr has no value"},
         {BASE "train: {lr: []}\n", "train.lr: an empty list"},
         {BASE "train: {lr: [[1]]}\n",
-         "train.lr: a list inside a list means something for encoding and eval.ratios only"},
+         "train.lr: a list inside a list means something for encodings and for rows that are lists"},
         {"encoding: [[[rope]]]\ntask: sort\n", "encoding: a list inside these lists cannot stand here"},
         {"encoding: [nope, ]\ntask: sort\nseed: [1, , 2]\n", "trial.yaml:3:11: error:"},
         {"encoding: [rope(base=1e4,layout=half), nope]\ntask: sort\n",
