@@ -110,6 +110,9 @@ const pe_option config_rows[] = {
     {"extend.lr", PE_OPTION_REAL, AT(extend.lr), "auto", 0, 1e9, 1, NULL,
      "learning rate of fine-tuning, constant after 20 steps of warm-up (at most a tenth of all); auto: a tenth of "
      "train.lr"},
+    {"extend.task_options", PE_OPTION_TEXT, AT(extend.task_options), "", 0, 0, 0, NULL,
+     "tests at longer lengths are repeated under each of these options of the task, depth=0;depth=0.5;depth=1; "
+     "training is as it was"},
     {0}};
 
 enum {
@@ -219,7 +222,7 @@ const pe_option *config_row(const char *name, error *e)
 
 int config_row_is_list(const pe_option *row)
 {
-    return row->kind == PE_OPTION_LIST || row->offset == AT(extend.methods);
+    return row->kind == PE_OPTION_LIST || row->offset == AT(extend.methods) || row->offset == AT(extend.task_options);
 }
 
 void config_defaults(run_config *c)

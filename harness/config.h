@@ -62,6 +62,7 @@ typedef struct run_config {
         pe_list factors;        /* target lengths as multiples of train.len */
         pe_list steps;          /* of fine-tuning after which it is tested */
         double lr;              /* of fine-tuning; PE_AUTO_REAL: see extend_rate */
+        char task_options[PE_TEXT_MAX]; /* "depth=0;depth=1": under each of these it is tested once more */
     } extend;
 } run_config;
 

@@ -430,6 +430,8 @@ static int check_task(run_config *c, const registry *r, const length_bin *bins, 
     if (result == 0 && task_of(t)->kind == TASK_LANGUAGE)
         result = check_language_lengths(c, t, bins, count, row, e);
     if (result == 0)
+        result = extend_check_tasks(c, t, row, e);
+    if (result == 0)
         result = check_decode(c, t, row, e);
     if (result == 0)
         result = config_check_encoding(c, r, t, longest, row, e);

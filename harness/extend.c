@@ -7,6 +7,7 @@
 
 #include "lengths.h"
 #include "options.h"
+#include "regime.h"
 #include "task.h"
 
 /* ------------------------------------------------------------------------------------------------ methods */
@@ -27,7 +28,7 @@ static const char *extend_next(const char *text, char out[PE_TEXT_MAX])
     return text[n] ? text + n + 1 : NULL;
 }
 
-static int extend_take(const registry *r, const char *text, extend_methods *m, error *e)
+static int extend_take(const registry *r, const char *text, extend_words *m, error *e)
 {
     char item[PE_TEXT_MAX];
     for (const char *rest = text; rest; m->count++) {
@@ -43,35 +44,48 @@ static int extend_take(const registry *r, const char *text, extend_methods *m, e
     return 0;
 }
 
-int extend_canonical(run_config *c, const registry *r, error *e)
+/* Sorted, with semicolons between. */
+static int extend_join(extend_words *m, char out[PE_TEXT_MAX], error *e)
 {
-    extend_methods m = {0};
     char text[EXTEND_METHODS_MAX * (EXTEND_METHOD_MAX + 1) + 1] = "";
     size_t length = 0;
+    qsort(m->name, (size_t)m->count, sizeof m->name[0], extend_order);
+    for (int i = 0; i < m->count; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i ? ";" : "", m->name[i]);
+    if (length >= PE_TEXT_MAX)
+        return error_set(e, ERROR_USAGE, "the text is too long (more than %d characters)", PE_TEXT_MAX - 1);
+    memcpy(out, text, length + 1);
+    return 0;
+}
+
+int extend_canonical(run_config *c, const registry *r, error *e)
+{
+    extend_words m = {0};
     if (!c->extend.methods[strspn(c->extend.methods, " ")]) {
         c->extend.methods[0] = '\0';
         return 0;
     }
-    if (extend_take(r, c->extend.methods, &m, e) < 0)
-        return -1;
-    qsort(m.name, (size_t)m.count, sizeof m.name[0], extend_order);
-    for (int i = 0; i < m.count; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i ? ";" : "", m.name[i]);
-    if (length >= sizeof c->extend.methods)
-        return error_set(e, ERROR_USAGE, "the text is too long (more than %zu characters)",
-                         sizeof c->extend.methods - 1);
-    memcpy(c->extend.methods, text, length + 1);
-    return 0;
+    return extend_take(r, c->extend.methods, &m, e) < 0 ? -1 : extend_join(&m, c->extend.methods, e);
 }
 
-void extend_read(const run_config *c, extend_methods *out)
+static void extend_split(const char *text, extend_words *out)
 {
     char item[PE_TEXT_MAX];
     out->count = 0;
-    for (const char *rest = extend_is_on(c) ? c->extend.methods : NULL; rest && out->count < EXTEND_METHODS_MAX;) {
+    for (const char *rest = *text ? text : NULL; rest && out->count < EXTEND_METHODS_MAX;) {
         rest = extend_next(rest, item);
         snprintf(out->name[out->count++], EXTEND_METHOD_MAX, "%.*s", EXTEND_METHOD_MAX - 1, item);
     }
+}
+
+void extend_read(const run_config *c, extend_words *out)
+{
+    extend_split(c->extend.methods, out);
+}
+
+void extend_read_tasks(const run_config *c, extend_words *out)
+{
+    extend_split(c->extend.task_options, out);
 }
 
 /* ------------------------------------------------------------------------------------------------ numbers */
@@ -119,6 +133,7 @@ static int extend_check_unused(const run_config *c, const char **row, error *e)
     *row = !extend_same_list(&c->extend.factors, &initial.extend.factors) ? "extend.factors"
            : !extend_same_list(&c->extend.steps, &initial.extend.steps)   ? "extend.steps"
            : c->extend.lr != initial.extend.lr                            ? "extend.lr"
+           : c->extend.task_options[0]                                    ? "extend.task_options"
                                                                           : NULL;
     return *row ? error_set(e, ERROR_USAGE, "it belongs to extend.methods, which names none") : 0;
 }
@@ -170,6 +185,78 @@ int extend_check(const run_config *c, const char **row, error *e)
                          "evaluation",
                          c->eval.map[0] ? "eval.map" : "eval.encoding_options");
     return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ the task's options
+ */
+
+int extend_task(const run_config *c, const char *options, char *out, size_t size)
+{
+    size_t length = strlen(c->task);
+    int has_options = length > 0 && c->task[length - 1] == ')';
+    int n = snprintf(out, size, "%.*s%s%s)", (int)(has_options ? length - 1 : length), c->task, has_options ? "," : "(",
+                     options);
+    return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
+/* One set of options in canonical text, even where they are at their defaults. */
+static int extend_take_options(const task *t, const char *text, char out[EXTEND_METHOD_MAX], error *e)
+{
+    const task_descriptor *d = task_of(t);
+    unsigned char given[OPTIONS_ROWS_MAX];
+    void *values = calloc(1, d->options_size ? d->options_size : 1);
+    if (!values)
+        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    options_defaults(d->options, values);
+    int length = options_change(d->options, d->name, text, strlen(text), given, values, e) == 0
+                     ? options_print_given(d->options, given, values, out, EXTEND_METHOD_MAX)
+                     : -1;
+    free(values);
+    if (length == 0)
+        return error_set(e, ERROR_USAGE, "%s: no option is given", d->name);
+    return length < 0                   ? -1
+           : length < EXTEND_METHOD_MAX ? 0
+                                        : error_set(e, ERROR_USAGE, "%s: the options are too long", d->name);
+}
+
+/* Weights and batches of the task must fit it under these options. */
+static int extend_check_task(const run_config *c, const task *t, const char *options, error *e)
+{
+    char text[PE_TEXT_MAX + EXTEND_METHOD_MAX];
+    if (extend_task(c, options, text, sizeof text) < 0)
+        return error_set(e, ERROR_USAGE, "%s: the task's text is too long with it", options);
+    task *other = task_parse(text, config_regime(c), c->train.len, extend_longest(c), e);
+    if (!other)
+        return -1;
+    int same = task_vocab(other) == task_vocab(t);
+    for (int i = -1; i < c->extend.factors.count; i++) {
+        int len = i < 0 ? c->train.len : extend_len(c, c->extend.factors.value[i]);
+        same &= task_tokens(other, len) == task_tokens(t, len);
+    }
+    task_free(other);
+    return same ? 0
+                : error_set(e, ERROR_USAGE, "%s makes sequences of another vocabulary or length of %s", options,
+                            task_of(t)->name);
+}
+
+int extend_check_tasks(run_config *c, const task *t, const char **row, error *e)
+{
+    extend_words given, m = {0};
+    *row = "extend.task_options";
+    if (!c->extend.task_options[strspn(c->extend.task_options, " ")]) {
+        c->extend.task_options[0] = '\0';
+        return 0;
+    }
+    extend_read_tasks(c, &given);
+    for (; m.count < given.count; m.count++) {
+        if (extend_take_options(t, given.name[m.count], m.name[m.count], e) < 0 ||
+            extend_check_task(c, t, m.name[m.count], e) < 0)
+            return -1;
+        for (int i = 0; i < m.count; i++)
+            if (strcmp(m.name[i], m.name[m.count]) == 0)
+                return error_set(e, ERROR_USAGE, "%s stands there twice", m.name[i]);
+    }
+    return extend_join(&m, c->extend.task_options, e);
 }
 
 /* ------------------------------------------------------------------------------------------------ the two parts of it

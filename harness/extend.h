@@ -23,10 +23,11 @@ struct task; /* task.h */
 
 enum { EXTEND_METHODS_MAX = 32, EXTEND_METHOD_MAX = 128, EXTEND_WARMUP = 20 };
 
-typedef struct extend_methods {
+/* Methods, or options of the task. */
+typedef struct extend_words {
     int count;
     char name[EXTEND_METHODS_MAX][EXTEND_METHOD_MAX]; /* canonical, in the order of the alphabet */
-} extend_methods;
+} extend_words;
 
 /* Brings c->extend.methods to canonical text: each method as stack_method_canonical writes it, in the order of the
  * alphabet, which is the order of the rows. Unknown methods and one that stands there twice are refused. ERROR_USAGE.
@@ -38,8 +39,16 @@ static inline int extend_is_on(const run_config *c)
     return c->extend.methods[0] != '\0';
 }
 
-/* The methods of a canonical configuration. */
-void extend_read(const run_config *c, extend_methods *out);
+/* The methods of a canonical configuration, and the options of the task under which its tests are repeated. */
+void extend_read(const run_config *c, extend_words *out);
+void extend_read_tasks(const run_config *c, extend_words *out);
+
+/* The task with these options added, "passkey(digits=3,depth=0.5)". -1: longer than size. */
+int extend_task(const run_config *c, const char *options, char *out, size_t size);
+
+/* Brings c->extend.task_options to canonical text and refuses what the task does not have, or what makes sequences of
+ * another vocabulary or length of it. t: parsed for all lengths. *row is the row to blame. ERROR_USAGE. */
+int extend_check_tasks(run_config *c, const struct task *t, const char **row, error *e);
 
 /* f train.len, rounded. */
 int extend_len(const run_config *c, double factor);

@@ -6,6 +6,7 @@
 
 #include "checkpoint.h"
 #include "evaluate.h"
+#include "regime.h"
 #include "stopwatch.h"
 
 enum { EXTENSION_STATE_SECONDS = 60 };
@@ -27,9 +28,10 @@ typedef struct extension_place {
 typedef struct extension_sitting {
     const extension *x;
     run_result *out;
-    extend_methods methods;
-    int pairs, most; /* most: steps of fine-tuning of a pair */
-    real *trained;   /* [length] values to begin from */
+    extend_words methods, variants;    /* variants: options of the task, tested besides it */
+    task *variant[EXTEND_METHODS_MAX]; /* [variants.count] */
+    int pairs, most;                   /* most: steps of fine-tuning of a pair */
+    real *trained;                     /* [length] values to begin from */
     extension_place place;
     char *state; /* of the sitting before; NULL: none, or already taken up */
     size_t state_size;
@@ -68,8 +70,8 @@ static int extension_append(run_result *out, const run_extension *row, error *e)
 }
 
 /* One row: v as it was measured, or, with a reason, v's place without a value. */
-static int extension_add(extension_sitting *s, const extension_pair *p, int steps, const run_value *v,
-                         const char *reason, error *e)
+static int extension_add(extension_sitting *s, const extension_pair *p, int steps, const char *options,
+                         const run_value *v, const char *reason, error *e)
 {
     run_extension row;
     memset(&row, 0, sizeof row); /* rows are written to files as they stand in memory */
@@ -80,6 +82,7 @@ static int extension_add(extension_sitting *s, const extension_pair *p, int step
     row.value = reason ? NAN : v->value;
     row.n = reason ? 0 : v->n;
     snprintf(row.method, sizeof row.method, "%s", p->method);
+    snprintf(row.task_options, sizeof row.task_options, "%s", options);
     snprintf(row.metric, sizeof row.metric, "%s", v->metric);
     snprintf(row.mode, sizeof row.mode, "%s", v->mode);
     snprintf(row.status, sizeof row.status, "%s", reason ? p->status : v->status);
@@ -88,21 +91,30 @@ static int extension_add(extension_sitting *s, const extension_pair *p, int step
     return extension_append(s->out, &row, e);
 }
 
-/* A step count without values: as many rows as the run's own evaluation has for a length, at both lengths. */
-static int extension_add_none(extension_sitting *s, const extension_pair *p, int steps, error *e)
+/* As many rows as the run's own evaluation has for a length, without values, at both lengths. options: of the task. */
+static int extension_add_empty(extension_sitting *s, const extension_pair *p, int steps, const char *options, error *e)
 {
-    length_bin bins[CONFIG_BINS_MAX];
+    length_bin bins[CONFIG_BINS_MAX], first = s->out->values[0].bin;
     int count = config_bins(&p->test, bins, e);
     for (int b = 0; b < count; b++)
         for (int i = 0; i < s->out->values_count; i++) {
             run_value v = s->out->values[i];
-            if (v.bin.min_len != s->out->values[0].bin.min_len || v.bin.max_len != s->out->values[0].bin.max_len)
+            if (v.bin.min_len != first.min_len || v.bin.max_len != first.max_len)
                 continue;
             v.bin = bins[b];
-            if (extension_add(s, p, steps, &v, p->reason, e) < 0)
+            if (extension_add(s, p, steps, options, &v, p->reason, e) < 0)
                 return -1;
         }
     return count < 0 ? -1 : 0;
+}
+
+/* A step count without values. */
+static int extension_add_none(extension_sitting *s, const extension_pair *p, int steps, error *e)
+{
+    int status = extension_add_empty(s, p, steps, "", e);
+    for (int i = 0; status == 0 && i < s->variants.count; i++)
+        status = extension_add_empty(s, p, steps, s->variants.name[i], e);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ states */
@@ -240,12 +252,13 @@ static int extension_tune(extension_sitting *s, extension_pair *p, int steps)
     return 0;
 }
 
-/* Tests the present weights at both lengths. Returns 0, 1 when it was interrupted, or -1 with e set. */
-static int extension_test(extension_sitting *s, extension_pair *p, int steps, error *e)
+/* Tests the present weights at both lengths on one task. Returns 0, 1 when it was interrupted, or -1 with e set. */
+static int extension_test_on(extension_sitting *s, extension_pair *p, int steps, const task *t, const char *options,
+                             error *e)
 {
     run_watch silent = {.stop = s->x->watch ? s->x->watch->stop : NULL}; /* the phase is not evaluation */
     evaluation v = {.config = &p->test,
-                    .task = s->x->task,
+                    .task = t,
                     .model = &p->view,
                     .map = p->stacks.pattern[0].map,
                     .map_options = p->stacks.pattern[0].map_options,
@@ -255,9 +268,20 @@ static int extension_test(extension_sitting *s, extension_pair *p, int steps, er
     error fault = ERROR_INIT;
     int status = evaluate_all(&v, &found, &fault) == 0 ? 0 : fault.kind == ERROR_INTERRUPTED ? 1 : -1;
     for (int i = 0; status == 0 && i < found.values_count; i++)
-        status = extension_add(s, p, steps, &found.values[i], NULL, e);
+        status = extension_add(s, p, steps, options, &found.values[i], NULL, e);
     run_result_free(&found);
     return status < 0 && e->kind == ERROR_NONE ? error_set(e, fault.kind, "%s", fault.message) : status;
+}
+
+/* On the task, and under all options of it that are asked for. Rows of a test that was interrupted are taken back. */
+static int extension_test(extension_sitting *s, extension_pair *p, int steps, error *e)
+{
+    int rows = s->out->extensions_count, status = extension_test_on(s, p, steps, s->x->task, "", e);
+    for (int i = 0; status == 0 && i < s->variants.count; i++)
+        status = extension_test_on(s, p, steps, s->variant[i], s->variants.name[i], e);
+    if (status == 1)
+        s->out->extensions_count = rows;
+    return status;
 }
 
 /* All step counts of a pair. Returns 0, 1 when it was interrupted, or -1 with e set. */
@@ -309,6 +333,33 @@ static int extension_pairs_run(extension_sitting *s, error *e)
     return status;
 }
 
+/* Opens the task under each of its options. -1 with e set. */
+static int extension_open_tasks(extension_sitting *s, error *e)
+{
+    const run_config *c = s->x->config;
+    char text[PE_TEXT_MAX + EXTEND_METHOD_MAX];
+    int shortest, longest;
+    if (run_lengths(c, &shortest, &longest, e) < 0)
+        return -1;
+    extend_read_tasks(c, &s->variants);
+    for (int i = 0; i < s->variants.count; i++) {
+        extend_task(c, s->variants.name[i], text, sizeof text); /* has been checked to fit */
+        s->variant[i] = task_open(text, config_regime(c), shortest, longest, e);
+        if (!s->variant[i])
+            return -1;
+    }
+    return 0;
+}
+
+static void extension_free(extension_sitting *s)
+{
+    for (int i = 0; i < s->variants.count; i++)
+        task_free(s->variant[i]);
+    free(s->state);
+    free(s->trained);
+    free(s);
+}
+
 int extension_run(const extension *x, run_result *out, error *e)
 {
     extension_sitting *s = calloc(1, sizeof *s);
@@ -326,15 +377,15 @@ int extension_run(const extension *x, run_result *out, error *e)
     extend_read(x->config, &s->methods);
     s->pairs = x->config->extend.factors.count * s->methods.count;
     memcpy(s->trained, x->model->value, bytes);
-    int status = extension_load(s, e) < 0 ? -1 : extension_pairs_run(s, e);
+    int status = extension_open_tasks(s, e);
+    if (status == 0)
+        status = extension_load(s, e) < 0 ? -1 : extension_pairs_run(s, e);
     if (status == 1)
         out->status = RUN_INTERRUPTED;
     out->evaluate_seconds += s->place.seconds;
     out->cpu_seconds += s->place.cpu_seconds;
     memcpy(x->model->value, s->trained, bytes);
     model_changed(x->model);
-    free(s->state);
-    free(s->trained);
-    free(s);
+    extension_free(s);
     return status < 0 ? -1 : 0;
 }

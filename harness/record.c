@@ -129,8 +129,9 @@ static json_t *record_extension(const run_result *r)
     for (int i = 0; i < r->extensions_count; i++) {
         const run_extension *x = &r->extensions[i];
         json_array_append_new(
-            rows, json_pack("{s:o, s:s, s:i, s:I, s:i, s:i, s:o, s:s, s:s, s:o, s:I, s:s, s:o, s:o}", "factor",
-                            record_real(x->factor), "method", x->method, "steps", x->steps, "tokens",
+            rows, json_pack("{s:o, s:s, s:o, s:i, s:I, s:i, s:i, s:o, s:s, s:s, s:o, s:I, s:s, s:o, s:o}", "factor",
+                            record_real(x->factor), "method", x->method, "task_options",
+                            record_string(x->task_options), "steps", x->steps, "tokens",
                             (json_int_t)x->tokens, "min_len", x->bin.min_len, "max_len", x->bin.max_len, "ratio",
                             record_real(x->bin.ratio), "metric", x->metric, "mode", x->mode, "value",
                             record_real(x->value), "n", (json_int_t)x->n, "status", x->status, "flag",

@@ -14,10 +14,11 @@ enum {
 /* The rows of one score of one task, and what they range over. */
 typedef struct extended_group {
     const view_panel *panel;
-    int factors, steps, names;
+    int factors, steps, names, options;
     double factor[EXTENDED_MAX];
     int step[EXTENDED_MAX];
-    const char *name[EXTENDED_MAX]; /* of methods, in the order of the alphabet */
+    const char *name[EXTENDED_MAX];   /* of methods, in the order of the alphabet */
+    const char *option[EXTENDED_MAX]; /* of the task, under which it was tested besides */
 } extended_group;
 
 static int extended_is_of(const summary_extension *x, const view_panel *p)
@@ -40,13 +41,17 @@ static int extended_name_order(const void *a, const void *b)
 /* Adds what one row has and no row before it had. Factors come in ascending order. */
 static void extended_note(extended_group *g, const summary_extension *x)
 {
-    int steps = 0, names = 0;
+    int steps = 0, names = 0, options = !*x->task_options;
     if (g->factors < EXTENDED_MAX && (g->factors == 0 || g->factor[g->factors - 1] != x->factor))
         g->factor[g->factors++] = x->factor;
     for (int i = 0; i < g->steps; i++)
         steps |= g->step[i] == x->steps;
     for (int i = 0; i < g->names; i++)
         names |= strcmp(g->name[i], x->method) == 0;
+    for (int i = 0; i < g->options; i++)
+        options |= strcmp(g->option[i], x->task_options) == 0;
+    if (!options && g->options < EXTENDED_MAX)
+        g->option[g->options++] = x->task_options;
     if (!steps && g->steps < EXTENDED_MAX)
         g->step[g->steps++] = x->steps;
     if (!names && g->names < EXTENDED_MAX)
@@ -67,13 +72,13 @@ static int extended_gather(const report_view *v, const view_panel *p, extended_g
 
 /* At the longer length, or with `home` at the training length. NULL: not run. */
 static const summary_extension *extended_find(const report_view *v, const extended_group *g, int factor, int method,
-                                              const char *name, int step, int home)
+                                              const char *name, const char *options, int step, int home)
 {
     for (int i = 0; i < v->summary.extensions; i++) {
         const summary_extension *x = &v->summary.extension[i];
         if (x->factor == g->factor[factor] && x->steps == g->step[step] && home == (x->eval_len == x->train_len) &&
             strcmp(x->encoding, v->method[method].label) == 0 && strcmp(x->method, name) == 0 &&
-            extended_is_of(x, g->panel))
+            strcmp(x->task_options, options) == 0 && extended_is_of(x, g->panel))
             return x;
     }
     return NULL;
@@ -129,7 +134,7 @@ static int extended_add_curve(const report_view *v, const extended_group *g, int
 {
     int values = 0;
     for (int s = 0; s < g->steps; s++) {
-        const summary_extension *x = extended_find(v, g, factor, method, name, s, 0);
+        const summary_extension *x = extended_find(v, g, factor, method, name, "", s, 0);
         values += x && x->seeds > 0;
     }
     if (values == 0)
@@ -138,7 +143,7 @@ static int extended_add_curve(const report_view *v, const extended_group *g, int
     if (!c)
         return -1;
     for (int s = 0; s < g->steps; s++) {
-        const summary_extension *x = extended_find(v, g, factor, method, name, s, 0);
+        const summary_extension *x = extended_find(v, g, factor, method, name, "", s, 0);
         c->point[s].x = s;
         if (x && x->seeds > 0)
             c->point[s] = (figure_point){
@@ -252,48 +257,84 @@ static void extended_cell(const summary_extension *x, document *d)
     buffer_free(&interval);
 }
 
-static void extended_table_head(const report_view *v, const extended_group *g, int factor, document *d)
+/* The table's beginning up to its first two columns. `what` says which tests it shows. */
+static void extended_table_head(const report_view *v, const extended_group *g, const char *what, document *d)
 {
     const view_panel *p = g->panel;
-    char ratio[VIEW_RATIO_MAX], text[48];
+    int is_usual = strcmp(p->mode, "teacher_forced") == 0;
     char *title = report_panel_title(v, p);
     buffer caption = BUFFER_INIT;
-    view_ratio_text(g->factor[factor], ratio);
     doc_name(&caption, title ? title : p->task);
     free(title);
-    buffer_format(&caption,
-                  ", %s (%s, %s is better%s%s), at %s the training length after so many steps of fine-tuning "
-                  "there, and at the training length after the last: mean over seeds and its 95 %% interval.",
+    buffer_format(&caption, ", %s (%s, %s is better%s%s), %s: mean over seeds and its 95 %% interval.",
                   p->metric->title, p->metric->unit, p->metric->higher_is_better ? "higher" : "lower",
-                  strcmp(p->mode, "teacher_forced") ? ", " : "", strcmp(p->mode, "teacher_forced") ? p->mode : "",
-                  ratio);
+                  is_usual ? "" : ", ", is_usual ? "" : p->mode, what);
     if (strcmp(p->metric->name, "loss") == 0)
         buffer_add(&caption, " Perplexity is its exponential.");
     doc_add_buffer(d, DOC_TABLE, &caption, NULL);
     doc_add(d, DOC_COLUMN, "encoding", NULL)->flags = DOC_LEFT;
     doc_add(d, DOC_COLUMN, "method", NULL)->flags = DOC_LEFT;
+}
+
+/* The two cells that begin a row. 0: this encoding was not run so. */
+static int extended_row(const report_view *v, const extended_group *g, int factor, int method, const char *name,
+                        document *d)
+{
+    buffer text = BUFFER_INIT;
+    if (!extended_find(v, g, factor, method, name, "", g->steps - 1, 0))
+        return 0;
+    report_method_cell(v, method, d);
+    doc_name(&text, name);
+    doc_add_buffer(d, DOC_CELL, &text, NULL);
+    return 1;
+}
+
+/* By steps of fine-tuning. */
+static void extended_table(const report_view *v, const extended_group *g, int factor, document *d)
+{
+    char ratio[VIEW_RATIO_MAX], text[160];
+    view_ratio_text(g->factor[factor], ratio);
+    snprintf(text, sizeof text,
+             "at %s the training length after so many steps of fine-tuning there, and at the training "
+             "length after the last",
+             ratio);
+    extended_table_head(v, g, text, d);
     for (int s = 0; s < g->steps; s++) {
         snprintf(text, sizeof text, "%d steps", g->step[s]);
         doc_add(d, DOC_COLUMN, ratio, text);
     }
-    snprintf(text, sizeof text, "%d steps", g->steps > 0 ? g->step[g->steps - 1] : 0);
     doc_add(d, DOC_COLUMN, "1\303\227", text);
-}
-
-static void extended_table(const report_view *v, const extended_group *g, int factor, document *d)
-{
-    extended_table_head(v, g, factor, d);
     for (int m = 0; m < v->methods; m++)
         for (int n = 0; n < g->names; n++) {
-            if (!extended_find(v, g, factor, m, g->name[n], g->steps - 1, 0))
+            if (!extended_row(v, g, factor, m, g->name[n], d))
                 continue;
-            buffer name = BUFFER_INIT;
-            report_method_cell(v, m, d);
-            doc_name(&name, g->name[n]);
-            doc_add_buffer(d, DOC_CELL, &name, NULL);
             for (int s = 0; s < g->steps; s++)
-                extended_cell(extended_find(v, g, factor, m, g->name[n], s, 0), d);
-            extended_cell(extended_find(v, g, factor, m, g->name[n], g->steps - 1, 1), d);
+                extended_cell(extended_find(v, g, factor, m, g->name[n], "", s, 0), d);
+            extended_cell(extended_find(v, g, factor, m, g->name[n], "", g->steps - 1, 1), d);
+        }
+    doc_add(d, DOC_TABLE_END, NULL, NULL);
+}
+
+/* By options of the task, before fine-tuning (or after the fewest steps) and after the most. */
+static void extended_options_table(const report_view *v, const extended_group *g, int factor, document *d)
+{
+    char ratio[VIEW_RATIO_MAX], text[160];
+    int tested[2] = {0, g->steps - 1};
+    view_ratio_text(g->factor[factor], ratio);
+    snprintf(text, sizeof text, "at %s the training length, tested under these options of the task", ratio);
+    extended_table_head(v, g, text, d);
+    for (int t = g->steps > 1 ? 0 : 1; t < 2; t++)
+        for (int o = 0; o < g->options; o++) {
+            snprintf(text, sizeof text, "%d steps", g->step[tested[t]]);
+            doc_add(d, DOC_COLUMN, g->option[o], text);
+        }
+    for (int m = 0; m < v->methods; m++)
+        for (int n = 0; n < g->names; n++) {
+            if (!extended_row(v, g, factor, m, g->name[n], d))
+                continue;
+            for (int t = g->steps > 1 ? 0 : 1; t < 2; t++)
+                for (int o = 0; o < g->options; o++)
+                    extended_cell(extended_find(v, g, factor, m, g->name[n], g->option[o], tested[t], 0), d);
         }
     doc_add(d, DOC_TABLE_END, NULL, NULL);
 }
@@ -325,8 +366,11 @@ void report_extended_tables(const report_view *v, document *d)
     extended_group *g = calloc(1, sizeof *g);
     d->failed |= !g;
     for (int i = 0; g && i < v->panels; i++)
-        for (int k = 0; extended_gather(v, &v->panel[i], g) && k < g->factors; k++)
+        for (int k = 0; extended_gather(v, &v->panel[i], g) && k < g->factors; k++) {
             extended_table(v, g, k, d);
+            if (g->options > 0)
+                extended_options_table(v, g, k, d);
+        }
     free(g);
     extended_reasons(v, d);
 }

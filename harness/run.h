@@ -37,6 +37,7 @@ typedef struct run_positions {
 typedef struct run_extension {
     double factor;
     char method[EXTEND_METHOD_MAX];
+    char task_options[EXTEND_METHOD_MAX]; /* of the task, in this test; empty: as in training */
     int steps;              /* of fine-tuning before it */
     long tokens;            /* that these steps read */
     length_bin bin;         /* ratio: to train.len, as everywhere */

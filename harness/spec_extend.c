@@ -50,7 +50,7 @@ int spec_extend_check(spec_draft *d, error *e)
         return error_set(e, ERROR_ENVIRONMENT, "out of memory");
     for (int i = 0; i < d->out->count; i++) {
         const run_config *c = &d->out->runs[i];
-        extend_methods m;
+        extend_words m;
         if (strcmp(last, c->extend.methods) == 0)
             continue;
         last = c->extend.methods;

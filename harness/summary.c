@@ -295,6 +295,7 @@ void summary_free(summary *s)
         free(x->metric);
         free(x->mode);
         free(x->method);
+        free(x->task_options);
         free(x->reason);
         free(x->value);
     }

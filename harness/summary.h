@@ -66,6 +66,7 @@ typedef struct summary_contrast {
 /* One encoding stretched by one method to one longer length, after some steps of fine-tuning, tested at one length. */
 typedef struct summary_extension {
     char *encoding, *task, *metric, *mode, *method;
+    char *task_options;   /* of the task, in this test; "": as in training */
     char *reason;         /* why a run has no value; "" when all have one */
     int train_len, steps, eval_len;
     double factor, ratio; /* of the longer length; of the length of the test; both to train_len */
@@ -85,7 +86,8 @@ typedef struct summary {
     summary_contrast
         *contrast; /* scores only; in the order of the rows, areas after the last length; baseline before best */
     int extensions;
-    summary_extension *extension; /* sorted: task, metric, mode, train_len, factor, eval_len, encoding, method, steps */
+    summary_extension *extension; /* sorted: task, metric, mode, train_len, factor, eval_len, encoding, method, task_options,
+                                   * steps */
     int records, diverged, failed, interrupted;
 } summary;
 

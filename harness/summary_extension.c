@@ -12,7 +12,7 @@
 /* One value of one run: an element of its record's "extension". */
 typedef struct longer_item {
     const run_record *run;
-    const char *metric, *mode, *method, *status, *flag, *reason;
+    const char *metric, *mode, *method, *task_options, *status, *flag, *reason;
     int steps, eval_len;
     double factor, ratio, tokens, value;
 } longer_item;
@@ -35,6 +35,7 @@ static longer_item longer_read(const run_record *run, const json_t *row)
                          .metric = longer_text(row, "metric"),
                          .mode = longer_text(row, "mode"),
                          .method = longer_text(row, "method"),
+                         .task_options = longer_text(row, "task_options"),
                          .status = longer_text(row, "status"),
                          .flag = longer_text(row, "flag"),
                          .reason = longer_text(row, "reason"),
@@ -69,6 +70,8 @@ static int longer_compare_rows(const longer_item *a, const longer_item *b)
         order = strcmp(a->run->label, b->run->label);
     if (!order)
         order = strcmp(a->method, b->method);
+    if (!order)
+        order = strcmp(a->task_options, b->task_options);
     return order ? order : a->steps - b->steps;
 }
 
@@ -99,8 +102,8 @@ static void longer_statistics(summary_extension *x)
     if (x->seeds < 2)
         return;
     buffer name = BUFFER_INIT;
-    buffer_format(&name, "extension|%s|%s|%s|%s|%s|%d|%d|%d|", x->task, x->encoding, x->method, x->metric, x->mode,
-                  x->train_len, x->eval_len, x->steps);
+    buffer_format(&name, "extension|%s|%s|%s|%s|%s|%s|%d|%d|%d|", x->task, x->encoding, x->method, x->task_options,
+                  x->metric, x->mode, x->train_len, x->eval_len, x->steps);
     buffer_number(&name, x->factor);
     stat_bootstrap(x->value, x->seeds, rng_hash(buffer_text(&name)), &x->ci_low, &x->ci_high);
     buffer_free(&name);
@@ -118,13 +121,14 @@ static int longer_build(const longer_item *items, int count, summary_extension *
                              .metric = strdup(items[0].metric),
                              .mode = strdup(items[0].mode),
                              .method = strdup(items[0].method),
+                             .task_options = strdup(items[0].task_options),
                              .train_len = c->train.len,
                              .steps = items[0].steps,
                              .eval_len = items[0].eval_len,
                              .factor = items[0].factor,
                              .ratio = items[0].ratio,
                              .value = calloc((size_t)count, sizeof(double))};
-    if (!x->encoding || !x->task || !x->metric || !x->mode || !x->method || !x->value)
+    if (!x->encoding || !x->task || !x->metric || !x->mode || !x->method || !x->task_options || !x->value)
         return -1;
     for (int i = 0; i < count; i++) {
         x->tokens += items[i].tokens / count;

@@ -19,7 +19,7 @@ static const char summary_comparisons_header[] = "task,train_len,eval_len,ratio,
                                                  "effect,rank_biserial,seeds_needed,reason\n";
 
 static const char summary_extension_header[] =
-    "encoding,task,train_len,factor,method,steps,tokens,eval_len,ratio,metric,mode,seeds,mean,sd,median,ci_low,ci_high,"
+    "encoding,task,train_len,factor,method,task_options,steps,tokens,eval_len,ratio,metric,mode,seeds,mean,sd,median,ci_low,ci_high,"
     "status,flag,reason\n";
 
 static void summary_write_run(buffer *b, const run_record *run)
@@ -155,6 +155,7 @@ static void summary_write_extension(buffer *b, const summary_extension *x)
     csv_integer(b, x->train_len);
     csv_number(b, x->factor);
     csv_text(b, x->method);
+    csv_text(b, x->task_options);
     csv_integer(b, x->steps);
     csv_number(b, x->tokens);
     csv_integer(b, x->eval_len);

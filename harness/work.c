@@ -57,9 +57,10 @@ static double work_evaluate_bin(const work_sizes *z, const length_bin *b)
 static double work_extend(const work_sizes *z)
 {
     const run_config *c = z->config;
-    extend_methods methods;
+    extend_words methods, variants;
     double sum = 0;
     extend_read(c, &methods);
+    extend_read_tasks(c, &variants);
     for (int i = 0; z->task && methods.count > 0 && i < c->extend.factors.count; i++) {
         run_config train, test;
         error ignored = ERROR_INIT;
@@ -71,7 +72,7 @@ static double work_extend(const work_sizes *z)
         int count = config_bins(&test, bins, &ignored);
         sum += methods.count * work_train(&longer);
         for (int b = 0; b < count; b++)
-            sum += methods.count * c->extend.steps.count * work_evaluate_bin(z, &bins[b]);
+            sum += methods.count * (1 + variants.count) * c->extend.steps.count * work_evaluate_bin(z, &bins[b]);
     }
     return sum;
 }

@@ -94,6 +94,12 @@ Test(spec, each_fault_at_its_place)
          "trial.yaml:1:12: error: a '(' without its ')' in 'rope(base=1e4' (inside [ ] and { } an option list with "
          "commas "
          "needs quotes)"},
+        {BASE "extend: {methods: [none, yran]}\n", "trial.yaml:3:19: error: unknown method 'yran'; did you mean 'yarn'?"},
+        {"encoding: [learned, alibi]\ntask: repeat_copy\nextend: {methods: yarn}\n",
+         "trial.yaml:3:19: error: extend.methods: no encoding here has the method 'yarn'"},
+        {BASE "extend: {methd: yarn}\n", "did you mean 'methods'?"},
+        {BASE "extend: {factors: [2, 4]}\n", "extend.factors: it belongs to extend.methods, which names none"},
+        {BASE "extend: {methods: none, factors: [1, 2]}\n", "extend.factors: 1 times train.len"},
         {BASE "name: a/b\n", "trial.yaml:3:7: error: name: 'a/b' cannot name a results folder"},
         {BASE "name: ..\n", "cannot name a results folder"},
         {BASE "name: [a]\n", "name takes a text"},
