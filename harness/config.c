@@ -98,21 +98,15 @@ const pe_option config_rows[] = {
      "a run has fitted when it scores this at training lengths (answer tasks: exact match)"},
 
     {"extend.methods", PE_OPTION_TEXT, AT(extend.methods), "", 0, 0, 0, NULL,
-     "after training, each of these from a copy of the weights: how positions are stretched while training goes on at a "
-     "longer length, none;interpolate;yarn: none (plain fine-tuning), a position map, or an extension of an encoding in "
-     "the stack, each with options of its own if need be; empty: nothing follows training"},
+     "after training, each anew: how positions are stretched to longer lengths, none;interpolate;yarn; empty: nothing"},
     {"extend.factors", PE_OPTION_LIST, AT(extend.factors), "2", 1, 1e6, 0, NULL,
-     "the longer lengths, as multiples of train.len, rounded; every method goes on from training at each of them, and is "
-     "tested there and at train.len"},
+     "longer lengths as multiples of train.len, rounded; each method trains on there and is tested there and at train.len"},
     {"extend.steps", PE_OPTION_LIST, AT(extend.steps), "0;50;200;1000", 0, 1e9, 0, NULL,
-     "steps of fine-tuning after which it is tested; 0: as trained. As many tokens a step as in training, on average: "
-     "train.batch divided by how much longer its sequences are"},
+     "steps of fine-tuning after which it is tested, with as many tokens each as in training; 0: as trained"},
     {"extend.lr", PE_OPTION_REAL, AT(extend.lr), "auto", 0, 1e9, 1, NULL,
-     "learning rate of fine-tuning, constant after 20 steps of warm-up (at most a tenth of all); auto: a tenth of "
-     "train.lr"},
+     "learning rate of fine-tuning, constant after a warm-up of 20 steps or a tenth of all; auto: a tenth of train.lr"},
     {"extend.task_options", PE_OPTION_TEXT, AT(extend.task_options), "", 0, 0, 0, NULL,
-     "tests at longer lengths are repeated under each of these options of the task, depth=0;depth=0.5;depth=1; "
-     "training is as it was"},
+     "tests at longer lengths are repeated under each of these options of the task: depth=0;depth=0.5;depth=1"},
     {0}};
 
 enum {

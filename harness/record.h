@@ -24,7 +24,8 @@ void host_facts_read(host_facts *h);
  *
  *   "schema": "posbench-record/1"
  *   "key": SHA-256 of "canonical" (hex)          "canonical": what config_print writes
- *   "config": {"encoding", "task", "seed", "model": {...}, "train": {...}, "eval": {...}}   as in a spec, all rows
+ *   "config": {"encoding", "task", "seed", "model": {...}, "train": {...}, "eval": {...}, "extend": {...}}   as in a
+ *             spec, all rows
  *   "status": "ok" | "diverged" | "failed" | "interrupted"      "status_step": int      "message": string or null
  *   "parameters": {"total": int, "encoding": int}
  *   "data": {"train_tokens_max": int, "tokens_seen": int, "map_reach": number, "task_version": int,

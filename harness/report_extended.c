@@ -91,7 +91,7 @@ int report_is_extended(const report_view *v)
 
 /* ------------------------------------------------------------------------------------------------ the figure */
 
-/* Methods keep their colour in all panels of a report. */
+/* Methods keep their style in all panels of a report: colours in order, so that the few that there are differ. */
 static int extended_styles(const report_view *v, const char *name[EXTENDED_MAX], palette_style style[EXTENDED_MAX])
 {
     extended_group all = {0};
@@ -99,7 +99,9 @@ static int extended_styles(const report_view *v, const char *name[EXTENDED_MAX],
         extended_note(&all, &v->summary.extension[i]);
     qsort(all.name, (size_t)all.names, sizeof all.name[0], extended_name_order);
     memcpy(name, all.name, sizeof all.name);
-    palette_assign(all.name, all.names, style);
+    for (int i = 0; i < all.names; i++)
+        style[i] =
+            (palette_style){.colour = i % PALETTE_COLOURS, .shape = i % PALETTE_SHAPES, .dash = i / PALETTE_COLOURS};
     return all.names;
 }
 
@@ -276,12 +278,13 @@ static void extended_table_head(const report_view *v, const extended_group *g, c
     doc_add(d, DOC_COLUMN, "method", NULL)->flags = DOC_LEFT;
 }
 
-/* The two cells that begin a row. 0: this encoding was not run so. */
+/* The two cells that begin a row. 0: this encoding was not run so, or the method has no meaning for it. */
 static int extended_row(const report_view *v, const extended_group *g, int factor, int method, const char *name,
                         document *d)
 {
     buffer text = BUFFER_INIT;
-    if (!extended_find(v, g, factor, method, name, "", g->steps - 1, 0))
+    const summary_extension *last = extended_find(v, g, factor, method, name, "", g->steps - 1, 0);
+    if (!last || strcmp(last->status, "undefined") == 0)
         return 0;
     report_method_cell(v, method, d);
     doc_name(&text, name);
@@ -339,25 +342,45 @@ static void extended_options_table(const report_view *v, const extended_group *g
     doc_add(d, DOC_TABLE_END, NULL, NULL);
 }
 
+static int extended_same_reason(const summary_extension *a, const summary_extension *b)
+{
+    return strcmp(a->encoding, b->encoding) == 0 && strcmp(a->reason, b->reason) == 0;
+}
+
+/* "`encoding` with `a`, `b`: reason", for the methods of all rows from `first` on that share it. */
+static void extended_reason(const summary *s, int first, document *d)
+{
+    const summary_extension *x = &s->extension[first];
+    const char *said[EXTENDED_MAX];
+    int count = 0;
+    buffer b = BUFFER_INIT;
+    doc_name(&b, x->encoding);
+    for (int i = first; i < s->extensions; i++) {
+        const char *method = s->extension[i].method;
+        int before = !extended_same_reason(&s->extension[i], x) || count == EXTENDED_MAX;
+        for (int k = 0; k < count && !before; k++)
+            before = strcmp(said[k], method) == 0;
+        if (before)
+            continue;
+        buffer_add(&b, count == 0 ? " with " : ", ");
+        doc_name(&b, method);
+        said[count++] = method;
+    }
+    buffer_add(&b, strcmp(x->status, "ok") == 0 ? ", not all runs: " : ": ");
+    doc_plain(&b, x->reason);
+    doc_add_buffer(d, DOC_ITEM, &b, NULL);
+}
+
 /* Each reason for a missing value once. */
 static void extended_reasons(const report_view *v, document *d)
 {
     const summary *s = &v->summary;
     for (int i = 0; i < s->extensions; i++) {
-        const summary_extension *x = &s->extension[i];
-        int before = !*x->reason;
+        int before = !*s->extension[i].reason;
         for (int k = 0; k < i && !before; k++)
-            before = strcmp(s->extension[k].reason, x->reason) == 0 && strcmp(s->extension[k].method, x->method) == 0 &&
-                     strcmp(s->extension[k].encoding, x->encoding) == 0;
-        if (before)
-            continue;
-        buffer b = BUFFER_INIT;
-        doc_name(&b, x->encoding);
-        buffer_add(&b, ", ");
-        doc_name(&b, x->method);
-        buffer_add(&b, strcmp(x->status, "ok") == 0 ? ", not all runs: " : ": ");
-        doc_plain(&b, x->reason);
-        doc_add_buffer(d, DOC_ITEM, &b, NULL);
+            before = extended_same_reason(&s->extension[k], &s->extension[i]);
+        if (!before)
+            extended_reason(s, i, d);
     }
 }
 
@@ -377,27 +400,35 @@ void report_extended_tables(const report_view *v, document *d)
 
 /* ------------------------------------------------------------------------------------------------ words */
 
+/* The values of a row, with ", " where it holds a list. */
+static void extended_setting(const report_view *v, const char *row, buffer *out)
+{
+    buffer values = BUFFER_INIT;
+    report_setting(v, row, &values);
+    for (const char *p = buffer_text(&values); *p; p++)
+        buffer_bytes(out, *p == ';' && p[1] != ' ' ? ", " : p, *p == ';' && p[1] != ' ' ? 2 : 1);
+    buffer_free(&values);
+}
+
 void report_extended_method(const report_view *v, document *d)
 {
-    buffer b = BUFFER_INIT, factors = BUFFER_INIT, steps = BUFFER_INIT, methods = BUFFER_INIT, rate = BUFFER_INIT;
-    report_setting(v, "extend.factors", &factors);
-    report_setting(v, "extend.steps", &steps);
-    report_setting(v, "extend.methods", &methods);
-    report_setting(v, "extend.lr", &rate);
-    buffer_format(
-        &b,
-        "From the trained weights, training went on at longer lengths, anew for each length (multiples of the "
-        "training length: %s) and each method of stretching positions (%s; none: plain fine-tuning). A step "
-        "read as many tokens as one of training, on average: the batch was smaller by as much as sequences "
-        "were longer. All methods read the same batches, those that would have followed in training. AdamW "
-        "began anew, at a constant learning rate (%s; auto: a tenth of that of training) after a short "
-        "warm-up; tests came after %s steps.",
-        buffer_text(&factors), buffer_text(&methods), buffer_text(&rate), buffer_text(&steps));
-    for (char *p = b.data; p && *p; p++)
-        *p = *p == ';' && p[1] != ' ' ? ',' : *p;
+    buffer b = BUFFER_INIT;
+    buffer_add(&b,
+               "From the trained weights, training went on at longer lengths, anew for each length (multiples of the "
+               "training length: ");
+    extended_setting(v, "extend.factors", &b);
+    buffer_add(&b, ") and each method of stretching positions (");
+    extended_setting(v, "extend.methods", &b);
+    buffer_add(&b,
+               "; none is plain fine-tuning). A step read as many tokens as one of training, on average: the batch was "
+               "smaller by as much as sequences were longer. All methods read the same batches, those that would have "
+               "followed in training. AdamW began anew, at a constant learning rate (");
+    extended_setting(v, "extend.lr", &b);
+    buffer_add(&b, "; auto is a tenth of that of training) after a short warm-up; tests came after ");
+    extended_setting(v, "extend.steps", &b);
+    buffer_add(&b,
+               " steps. A map's factor takes the last position of the longer sequences to the last one of training; "
+               "an encoding's own scaling gets the ratio of the lengths. extension.csv holds every number, at both "
+               "lengths.");
     doc_add_buffer(d, DOC_PARAGRAPH, &b, NULL);
-    buffer_free(&factors);
-    buffer_free(&steps);
-    buffer_free(&methods);
-    buffer_free(&rate);
 }

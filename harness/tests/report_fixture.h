@@ -27,6 +27,8 @@ typedef struct made_run {
     int decoded;                     /* 1: with eval.decode, the same exact match, and `written` as token accuracy */
     double written;
     double overlap[MADE_LENGTHS];    /* shares of test sequences that training may have met */
+    run_extension *extended;         /* [extended_count] what followed training; settings must ask for it */
+    int extended_count;
 } made_run;
 
 /* Makes dir/runs if need be and writes the record below it. The path of the file into `path` (may be NULL). */

@@ -211,6 +211,32 @@ Test(extend, fine_tuning_that_diverges_is_recorded)
     run_result_free(&r);
 }
 
+/* Tests under other options of the task are those of a run on that task, with the same weights: here, untrained ones. */
+Test(extend, tests_under_options_of_the_task)
+{
+    static const char *const depths[] = {"depth=0", "depth=0.5"};
+    static const char *const begin = "encoding=alibi|train.lr=0|extend.methods=none|extend.steps=0|eval.items=64";
+    char text[256];
+    snprintf(text, sizeof text, "%s|task=passkey(digits=2)|extend.task_options=depth=0.5; depth=0.0", begin);
+    run_result r = extend_run(text);
+    cr_assert_eq(r.extensions_count, 3 * 2 * 6);
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "%s|task=passkey(digits=2,%s)", begin, depths[i]);
+        run_result one = extend_run(text);
+        int compared = 0;
+        for (int k = 0; k < r.extensions_count; k++) {
+            const run_extension *x = &r.extensions[k];
+            if (strcmp(x->task_options, depths[i]) != 0)
+                continue;
+            cr_assert(x->value == extend_find(&one, 2, "none", 0, x->bin.max_len, x->metric)->value);
+            compared++;
+        }
+        cr_assert_eq(compared, 2 * 6);
+        run_result_free(&one);
+    }
+    run_result_free(&r);
+}
+
 /* ------------------------------------------------------------------------------------------------ without a meaning */
 
 static void extend_undefined(const char *encoding, const char *method, const char *reason)
@@ -279,6 +305,10 @@ Test(extend, settings_that_do_not_fit_are_refused)
     extend_refused("extend.factors=4", "extend.factors: it belongs to extend.methods");
     extend_refused("extend.steps=4", "extend.steps: it belongs to extend.methods");
     extend_refused("extend.lr=4", "extend.lr: it belongs to extend.methods");
+    extend_refused("extend.task_options=a=1", "extend.task_options: it belongs to extend.methods");
+    extend_refused("extend.methods=none|extend.task_options=dept=1", "extend.task_options: repeat_copy: unknown option 'dept'");
+    extend_refused("extend.methods=none|task=passkey|extend.task_options=depth=0;depth=0.0", "depth=0 stands there twice");
+    extend_refused("extend.methods=none|task=passkey|extend.task_options=digits=3", "another vocabulary or length of passkey");
     extend_refused("extend.methods=none|eval.map=clamp", "eval.map gives it another form in evaluation");
 }
 
