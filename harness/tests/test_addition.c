@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "task_numbers.h"
-#include "task_visits.h"
+#include "pair_frame.h"
 
 /* The format that is expected; one test is one process. */
 typedef struct format {
@@ -167,50 +167,50 @@ static void check_addition(const pair_seen *p)
 Test(addition, numbers)
 {
     sum_form = (format){.base = 10, .longest = 1};
-    visits_each("addition", 1, 45, 1, 8, check_addition);
-    visits_each("addition", 499, 500, 1, 4, check_addition);
-    visits_each("addition(digits=equal)", 1, 30, 1, 8, check_addition);
+    pairs_visit("addition", 1, 45, 1, 8, check_addition);
+    pairs_visit("addition", 499, 500, 1, 4, check_addition);
+    pairs_visit("addition(digits=equal)", 1, 30, 1, 8, check_addition);
     sum_form = (format){.base = 10};
-    visits_each("addition(digits=uniform)", 1, 45, 1, 8, check_addition);
+    pairs_visit("addition(digits=uniform)", 1, 45, 1, 8, check_addition);
     sum_form = (format){.base = 3, .operand_lsb = 1, .answer_lsb = 1, .longest = 1};
-    visits_each("addition(base=3,order=lsb)", 1, 45, 1, 8, check_addition);
+    pairs_visit("addition(base=3,order=lsb)", 1, 45, 1, 8, check_addition);
     sum_form = (format){.base = 10, .answer_lsb = 1, .longest = 1};
-    visits_each("addition(order=lsb_answer)", 1, 45, 1, 8, check_addition);
+    pairs_visit("addition(order=lsb_answer)", 1, 45, 1, 8, check_addition);
 }
 
 /* Huang et al., and Deletang et al. in either regime. */
 Test(addition, divided_prompts)
 {
     sum_form = (format){.base = 2, .split = 1};
-    visits_each("addition(base=2,digits=split)", 3, 60, 1, 8, check_addition);
-    visits_each("addition(base=2,digits=split)", 499, 500, 1, 8, check_addition);
+    pairs_visit("addition(base=2,digits=split)", 3, 60, 1, 8, check_addition);
+    pairs_visit("addition(base=2,digits=split)", 499, 500, 1, 8, check_addition);
     sum_form = (format){.base = 2, .split = 1, .any_leading = 1, .operand_lsb = 1, .answer_lsb = 1};
-    visits_each("addition(base=2,digits=split,leading=any,order=lsb)", 3, 60, 1, 8, check_addition);
+    pairs_visit("addition(base=2,digits=split,leading=any,order=lsb)", 3, 60, 1, 8, check_addition);
     sum_form = (format){.base = 10, .split = 1, .scratchpad = 2};
-    visits_each("addition(digits=split,scratchpad=full)", 3, 25, 1, 8, check_addition);
+    pairs_visit("addition(digits=split,scratchpad=full)", 3, 25, 1, 8, check_addition);
 }
 
 Test(addition, padding)
 {
     sum_form = (format){.base = 10, .padded = 1, .longest = 1};
-    visits_each("addition(padding=zeros)", 1, 45, 1, 8, check_addition);
+    pairs_visit("addition(padding=zeros)", 1, 45, 1, 8, check_addition);
     sum_form = (format){.base = 10, .padded = 1, .answer_lsb = 1};
-    visits_each("addition(padding=zeros,order=lsb_answer,digits=uniform)", 1, 30, 1, 8, check_addition);
+    pairs_visit("addition(padding=zeros,order=lsb_answer,digits=uniform)", 1, 30, 1, 8, check_addition);
     sum_form = (format){.base = 2, .padded = 1, .operand_lsb = 1, .answer_lsb = 1, .any_leading = 1};
-    visits_each("addition(base=2,padding=zeros,order=lsb,leading=any)", 1, 45, 1, 8, check_addition);
+    pairs_visit("addition(base=2,padding=zeros,order=lsb,leading=any)", 1, 45, 1, 8, check_addition);
 }
 
 Test(addition, hints)
 {
     sum_form = (format){.base = 10, .longest = 1, .hints = 1, .hint_symbols = 101};
-    visits_each("addition(hints=first)", 1, 45, 1, 8, check_addition);
+    pairs_visit("addition(hints=first)", 1, 45, 1, 8, check_addition);
     sum_form = (format){.base = 10, .operand_lsb = 1, .answer_lsb = 1, .longest = 1, .hints = 2, .hint_symbols = 31};
-    visits_each("addition(hints=random,hint_symbols=31,order=lsb)", 1, 30, 1, 8, check_addition);
+    pairs_visit("addition(hints=random,hint_symbols=31,order=lsb)", 1, 30, 1, 8, check_addition);
     sum_form = (format){.base = 10, .answer_lsb = 1, .padded = 1, .hints = 2, .hint_symbols = 600};
-    visits_each("addition(hints=random,hint_symbols=600,padding=zeros,order=lsb_answer)", 500, 500, 1, 4,
+    pairs_visit("addition(hints=random,hint_symbols=600,padding=zeros,order=lsb_answer)", 500, 500, 1, 4,
                check_addition);
     sum_form = (format){.base = 2, .split = 1, .hints = 2, .hint_symbols = 39};
-    visits_each("addition(base=2,digits=split,hints=random,hint_symbols=39)", 3, 40, 1, 8, check_addition);
+    pairs_visit("addition(base=2,digits=split,hints=random,hint_symbols=39)", 3, 40, 1, 8, check_addition);
 }
 
 Test(addition, scratchpads)
@@ -220,14 +220,14 @@ Test(addition, scratchpads)
         char text[128];
         sum_form = (format){.base = 10, .operand_lsb = order == 1, .answer_lsb = order > 0, .scratchpad = 1};
         snprintf(text, sizeof text, "addition(scratchpad=columns,digits=uniform,order=%s)", names[order]);
-        visits_each(text, 1, 30, 1, 8, check_addition);
+        pairs_visit(text, 1, 30, 1, 8, check_addition);
         sum_form.scratchpad = 2;
         snprintf(text, sizeof text, "addition(scratchpad=full,digits=uniform,order=%s)", names[order]);
-        visits_each(text, 1, 30, 1, 8, check_addition);
-        visits_each(text, 200, 200, 1, 2, check_addition);
+        pairs_visit(text, 1, 30, 1, 8, check_addition);
+        pairs_visit(text, 200, 200, 1, 2, check_addition);
         sum_form.padded = 1;
         snprintf(text, sizeof text, "addition(scratchpad=full,padding=zeros,order=%s)", names[order]);
-        visits_each(text, 1, 20, 1, 8, check_addition);
+        pairs_visit(text, 1, 20, 1, 8, check_addition);
     }
 }
 
@@ -254,12 +254,12 @@ Test(addition, scratchpads_by_hand)
     static const int full[] = {2, 9, P, 5, 7, K, C, 0, 2, P, 5, K, 6, C, 1, P, K, 8, 6, C, 0, E, 8, 6};
     hand_answer = columns;
     hand_count = sizeof columns / sizeof *columns;
-    visits_sample("addition(scratchpad=columns,digits=equal)", 2, 40000, check_by_hand);
+    pairs_sample("addition(scratchpad=columns,digits=equal)", 2, 40000, check_by_hand);
     cr_assert_gt(hand_found, 0);
     hand_answer = full;
     hand_count = sizeof full / sizeof *full;
     hand_found = 0;
-    visits_sample("addition(scratchpad=full,digits=equal)", 2, 40000, check_by_hand);
+    pairs_sample("addition(scratchpad=full,digits=equal)", 2, 40000, check_by_hand);
     cr_assert_gt(hand_found, 0);
 }
 
@@ -294,38 +294,38 @@ static void expect_cells(const char *what, int cells)
         if (addition_counted[i] > 0)
             addition_counted[used++] = addition_counted[i];
     cr_assert_eq(used, cells, "%s: %d cells instead of %d", what, used, cells);
-    visits_expect_uniform(what, addition_counted, cells);
+    chi_expect_uniform(what, addition_counted, cells);
     memset(addition_counted, 0, sizeof addition_counted);
 }
 
 Test(addition, is_drawn_as_documented)
 {
     sum_form.base = 10;
-    visits_sample("addition", 7, 8000, count_lengths);
+    pairs_sample("addition", 7, 8000, count_lengths);
     expect_cells("longest", 13);
-    visits_sample("addition(digits=uniform)", 5, 8000, count_lengths);
+    pairs_sample("addition(digits=uniform)", 5, 8000, count_lengths);
     expect_cells("uniform", 25);
-    visits_sample("addition(digits=split)", 12, 8000, count_lengths);
+    pairs_sample("addition(digits=split)", 12, 8000, count_lengths);
     expect_cells("split", 10);
-    visits_sample("addition(digits=equal)", 1, 20000, count_numbers);
+    pairs_sample("addition(digits=equal)", 1, 20000, count_numbers);
     expect_cells("single digits", 100);
     sum_form.base = 2;
-    visits_sample("addition(base=2,digits=equal)", 4, 20000, count_numbers);
+    pairs_sample("addition(base=2,digits=equal)", 4, 20000, count_numbers);
     expect_cells("numbers without leading zeros", 64);
-    visits_sample("addition(base=2,digits=equal,leading=any)", 3, 20000, count_numbers);
+    pairs_sample("addition(base=2,digits=equal,leading=any)", 3, 20000, count_numbers);
     expect_cells("numbers but 0", 49);
     sum_form.base = 10;
-    visits_sample("addition(hints=random,hint_symbols=12)", 5, 8000, count_first_hint);
+    pairs_sample("addition(hints=random,hint_symbols=12)", 5, 8000, count_first_hint);
     expect_cells("first index symbols", 7);
 }
 
 Test(addition, refusals)
 {
-    visits_refused("addition(digits=split)", 2, 9, "lengths begin at 3");
-    visits_refused("addition(digits=split,padding=zeros)", 3, 9, "padding=zeros");
-    visits_refused("addition(hints=first,scratchpad=full)", 3, 9, "do not go together");
-    visits_refused("addition(hints=random)", 3, 101, "hint_symbols=101");
-    visits_refused("addition(scratchpad=full)", 3, 4097, "4096");
+    pairs_refused("addition(digits=split)", 2, 9, "lengths begin at 3");
+    pairs_refused("addition(digits=split,padding=zeros)", 3, 9, "padding=zeros");
+    pairs_refused("addition(hints=first,scratchpad=full)", 3, 9, "do not go together");
+    pairs_refused("addition(hints=random)", 3, 101, "hint_symbols=101");
+    pairs_refused("addition(scratchpad=full)", 3, 4097, "4096");
     error e = ERROR_INIT;
     cr_expect_eq(task_check("addition(hints=random)", TASK_DECODER, 3, 100, &e), 0, "%s", e.message);
 }

@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-#include "task_visits.h"
+#include "pair_frame.h"
 
 enum { PLUS, MINUS, TIMES, OPEN, CLOSE, EQUALS, X = TIMES }; /* behind the digits */
 
@@ -113,14 +113,14 @@ static void check_plain(const pair_seen *p)
 Test(arithmetic, plain)
 {
     modulus = 5;
-    visits_each("modular_arithmetic", 2, 40, 1, 8, check_plain);
-    visits_each("modular_arithmetic", 497, 500, 1, 4, check_plain);
-    visits_each("modular_arithmetic", 1, 1, 1, 8, check_plain);
-    visits_each("modular_arithmetic(multiply=false)", 1, 40, 1, 8, check_plain);
+    pairs_visit("modular_arithmetic", 2, 40, 1, 8, check_plain);
+    pairs_visit("modular_arithmetic", 497, 500, 1, 4, check_plain);
+    pairs_visit("modular_arithmetic", 1, 1, 1, 8, check_plain);
+    pairs_visit("modular_arithmetic(multiply=false)", 1, 40, 1, 8, check_plain);
     modulus = 7;
-    visits_each("modular_arithmetic(modulus=7)", 1, 41, 2, 8, check_plain);
+    pairs_visit("modular_arithmetic(modulus=7)", 1, 41, 2, 8, check_plain);
     modulus = 1000;
-    visits_each("modular_arithmetic(modulus=1000)", 1, 41, 2, 8, check_plain);
+    pairs_visit("modular_arithmetic(modulus=1000)", 1, 41, 2, 8, check_plain);
 }
 
 /* n < 5 symbols: d, -d, (d), (-d); else (a o b), both of this form. */
@@ -157,12 +157,12 @@ static void check_brackets(const pair_seen *p)
 Test(arithmetic, brackets)
 {
     modulus = 5;
-    visits_each("modular_arithmetic(brackets=true)", 1, 60, 1, 8, check_brackets);
-    visits_each("modular_arithmetic(brackets=true)", 499, 500, 1, 8, check_brackets);
-    visits_each("modular_arithmetic(brackets=true,multiply=false)", 1, 40, 1, 8, check_brackets);
+    pairs_visit("modular_arithmetic(brackets=true)", 1, 60, 1, 8, check_brackets);
+    pairs_visit("modular_arithmetic(brackets=true)", 499, 500, 1, 8, check_brackets);
+    pairs_visit("modular_arithmetic(brackets=true,multiply=false)", 1, 40, 1, 8, check_brackets);
     modulus = 2;
-    visits_each("modular_arithmetic(brackets=true,modulus=2)", 1, 40, 1, 8, check_brackets);
-    visits_refused("modular_arithmetic(brackets=true)", 1, 16385, "16384");
+    pairs_visit("modular_arithmetic(brackets=true,modulus=2)", 1, 40, 1, 8, check_brackets);
+    pairs_refused("modular_arithmetic(brackets=true)", 1, 16385, "16384");
 }
 
 /* Counted by the visitor: how often each symbol stands, and the length of the left part. */
@@ -191,12 +191,12 @@ static void count_left(const pair_seen *p)
 Test(arithmetic, expressions_are_drawn_as_in_the_source)
 {
     modulus = 5;
-    visits_sample("modular_arithmetic", 21, 4000, count_symbols);
-    visits_expect_uniform("digits", arithmetic_counted, 5);
-    visits_expect_uniform("operators", arithmetic_counted + 5, 3);
+    pairs_sample("modular_arithmetic", 21, 4000, count_symbols);
+    chi_expect_uniform("digits", arithmetic_counted, 5);
+    chi_expect_uniform("operators", arithmetic_counted + 5, 3);
     memset(arithmetic_counted, 0, sizeof arithmetic_counted);
-    visits_sample("modular_arithmetic(brackets=true)", 17, 8000, count_left);
-    visits_expect_uniform("symbols of the left part", arithmetic_counted + 1, 13);
+    pairs_sample("modular_arithmetic(brackets=true)", 17, 8000, count_left);
+    chi_expect_uniform("symbols of the left part", arithmetic_counted + 1, 13);
     cr_expect_eq(arithmetic_counted[0] + arithmetic_counted[14], 0);
 }
 
@@ -232,12 +232,12 @@ static void check_equation(const pair_seen *p)
 Test(arithmetic, equations)
 {
     modulus = 5;
-    visits_each("solve_equation", 3, 60, 1, 8, check_equation);
-    visits_each("solve_equation", 499, 500, 1, 8, check_equation);
+    pairs_visit("solve_equation", 3, 60, 1, 8, check_equation);
+    pairs_visit("solve_equation", 499, 500, 1, 8, check_equation);
     modulus = 11;
-    visits_each("solve_equation(modulus=11)", 3, 40, 1, 4, check_equation);
-    visits_refused("solve_equation", 2, 40, "at least 3 symbols");
-    visits_refused("solve_equation", 3, 16385, "16384");
+    pairs_visit("solve_equation(modulus=11)", 3, 40, 1, 4, check_equation);
+    pairs_refused("solve_equation", 2, 40, "at least 3 symbols");
+    pairs_refused("solve_equation", 3, 16385, "16384");
 }
 
 static void count_answer(const pair_seen *p)
@@ -257,12 +257,12 @@ Test(arithmetic, unknowns_are_drawn_as_in_the_source)
 {
     static const double share[] = {3.0 / 5, 2.0 / 5};
     modulus = 5;
-    visits_sample("solve_equation", 20, 8000, count_answer);
-    visits_expect_uniform("solutions", arithmetic_counted, 5);
+    pairs_sample("solve_equation", 20, 8000, count_answer);
+    chi_expect_uniform("solutions", arithmetic_counted, 5);
     memset(arithmetic_counted, 0, sizeof arithmetic_counted);
-    visits_sample("solve_equation", 7, 8000, count_unknown);
+    pairs_sample("solve_equation", 7, 8000, count_unknown);
     const long place[] = {arithmetic_counted[1], arithmetic_counted[3]};
-    visits_expect_shares("places", place, share, 2);
+    chi_expect_shares("places", place, share, 2);
     cr_expect_eq(place[0] + place[1], 8000);
     error e = ERROR_INIT;
     task *t = task_open("solve_equation(modulus=8)", TASK_ENCODER, 3, 20, &e);
@@ -289,13 +289,13 @@ static void check_sum(const pair_seen *p)
 Test(arithmetic, sum)
 {
     modulus = 10;
-    visits_each("sum", 1, 50, 1, 8, check_sum);
-    visits_each("sum", 500, 500, 1, 8, check_sum);
+    pairs_visit("sum", 1, 50, 1, 8, check_sum);
+    pairs_visit("sum", 500, 500, 1, 8, check_sum);
     modulus = 3;
-    visits_each("sum(modulus=3)", 1, 40, 1, 8, check_sum);
-    visits_sample("sum", 10, 4000, count_symbols);
+    pairs_visit("sum(modulus=3)", 1, 40, 1, 8, check_sum);
+    pairs_sample("sum", 10, 4000, count_symbols);
     cr_expect_eq(arithmetic_counted[0], 0);
-    visits_expect_uniform("digits", arithmetic_counted + 1, 9);
+    chi_expect_uniform("digits", arithmetic_counted + 1, 9);
 }
 
 /* The best guess over all strings of digits, by counting them. */
@@ -367,10 +367,10 @@ static void count_polynomial(const pair_seen *p)
 
 Test(arithmetic, polynomial)
 {
-    visits_each("polynomial", 1, 40, 1, 8, check_polynomial);
-    visits_each("polynomial", 500, 500, 1, 8, check_polynomial);
-    visits_sample("polynomial", 5, 4000, count_polynomial);
-    visits_expect_uniform("arguments", arithmetic_counted, 5);
-    visits_expect_uniform("coefficients", arithmetic_counted + 10, 7);
-    visits_expect_uniform("degrees", arithmetic_counted + 20, 4);
+    pairs_visit("polynomial", 1, 40, 1, 8, check_polynomial);
+    pairs_visit("polynomial", 500, 500, 1, 8, check_polynomial);
+    pairs_sample("polynomial", 5, 4000, count_polynomial);
+    chi_expect_uniform("arguments", arithmetic_counted, 5);
+    chi_expect_uniform("coefficients", arithmetic_counted + 10, 7);
+    chi_expect_uniform("degrees", arithmetic_counted + 20, 4);
 }

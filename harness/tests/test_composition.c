@@ -6,18 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pair_fixture.h"
+#include "pair_chance.h"
+
+/* Sizes that the format depends on, for the solvers; one test is one process. */
+static const int *composition_sizes;
+
+static void composition_check(const char *text, int min_len, int max_len, int step, const int *sizes,
+                              pair_solver *solve)
+{
+    composition_sizes = sizes;
+    pairs_solve(text, min_len, max_len, step, solve);
+}
 
 /* ------------------------------------------------------------------------------------------------ lego */
 
 enum { LEGO_NAMES = 4096 };
 
-/* with[0]: variables. Clauses are read in the order in which they stand and as often as it takes: a chain that stands
- * backwards takes as many passes as it has links. */
-static int solve_lego(const int *prompt, int n, const int *with, int *answer)
+/* composition_sizes[0]: variables. Clauses are read in the order in which they stand and as often as it takes: a chain
+ * that stands backwards takes as many passes as it has links. */
+static int solve_lego(const int *prompt, int n, int len, int *answer)
 {
+    (void)len;
     static int value[LEGO_NAMES];
-    int variables = with[0], plus = variables, minus = plus + 1, one = plus + 2;
+    int variables = composition_sizes[0], plus = variables, minus = plus + 1, one = plus + 2;
     memset(value, 0, sizeof value);
     cr_assert_eq((n - 2) % 5, 0);
     for (int known = 0, before = -1; known != before;) {
@@ -42,15 +53,15 @@ static int solve_lego(const int *prompt, int n, const int *with, int *answer)
 
 Test(composition, lego)
 {
-    pair_check("lego", 1, 26, 1, (int[]){26}, solve_lego);
-    pair_check("lego(variables=520)", 1, 520, 29, (int[]){520}, solve_lego);
-    pair_check("lego(query=any,shuffle=false)", 1, 26, 1, (int[]){26}, solve_lego);
-    pair_check("lego(query=last)", 1, 26, 1, (int[]){26}, solve_lego);
-    pair_refused("lego", 1, 27, "length 27|variables=26");
+    composition_check("lego", 1, 26, 1, (int[]){26}, solve_lego);
+    composition_check("lego(variables=520)", 1, 520, 29, (int[]){520}, solve_lego);
+    composition_check("lego(query=any,shuffle=false)", 1, 26, 1, (int[]){26}, solve_lego);
+    composition_check("lego(query=last)", 1, 26, 1, (int[]){26}, solve_lego);
+    pairs_refused("lego", 1, 27, "length 27|variables=26");
 }
 
 /* Links from the one that is given to the one that is asked for. */
-static int lego_links(const pair_view *v, int variables)
+static int lego_links(const pair_seen *v, int variables)
 {
     int at = v->prompt[v->prompt_len - 1], links = 0;
     for (;;) {
@@ -70,12 +81,12 @@ static void lego_expect_asked(const char *text, int len, int least)
     long count[32] = {0};
     for (uint32_t item = 0; item < 4000; item++) {
         room_draw(&r, TASK_TRAIN, 1, 0, item, len);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         count[lego_links(&v, 26)]++;
     }
     for (int links = 0; links < least; links++)
         cr_expect_eq(count[links], 0, "%s", text);
-    pair_uniform(text, count + least, len - least);
+    chi_expect_uniform(text, count + least, len - least);
     room_close(&r);
 }
 
@@ -101,7 +112,7 @@ Test(composition, lego_orders_and_signs)
     for (uint32_t item = 0; item < 20000; item++) {
         int code = 0, signs = 0;
         room_draw(&r, TASK_TRAIN, 1, 0, item, 3);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         for (int t = 0; t < 15; t += 5) {
             int from = v.prompt[t + 3], place = from == 28 ? 0 : v.prompt[t] == v.prompt[16] ? 2 : 1;
             code = 3 * code + place;
@@ -109,18 +120,18 @@ Test(composition, lego_orders_and_signs)
         }
         count[8 * code + signs]++;
         room_draw(&still, TASK_TRAIN, 1, 0, item, 3);
-        v = pair_decoder(&still);
+        v = pair_take_apart(&still);
         cr_assert(v.prompt[3] == 28 && v.prompt[8] == v.prompt[0] && v.prompt[13] == v.prompt[5]);
     }
     for (int i = 0; i < 27 * 8; i++)
         if (count[i] > 0)
             cell[cells++] = count[i];
     cr_assert_eq(cells, 48);
-    pair_uniform("orders and signs", cell, cells);
+    chi_expect_uniform("orders and signs", cell, cells);
     room_close(&r);
     room_close(&still);
-    pair_check_chance("lego", 1, 0.03);
-    pair_check_chance("lego", 9, 0.03);
+    pairs_check_estimate("lego", 1, 0.03);
+    pairs_check_estimate("lego", 9, 0.03);
 }
 
 /* ------------------------------------------------------------------------------------------------ pcfg */
@@ -217,25 +228,26 @@ static int pcfg_run(const int *prompt, int n, int letters, pcfg_trace *trace, in
     return stack[0].count;
 }
 
-static int solve_pcfg(const int *prompt, int n, const int *with, int *answer)
+static int solve_pcfg(const int *prompt, int n, int len, int *answer)
 {
+    (void)len;
     pcfg_trace trace;
-    return pcfg_run(prompt, n, with[0], &trace, answer);
+    return pcfg_run(prompt, n, composition_sizes[0], &trace, answer);
 }
 
 Test(composition, pcfg)
 {
-    pair_check("pcfg", 1, 40, 1, (int[]){520}, solve_pcfg);
-    pair_check("pcfg(symbols=26)", 60, 520, 92, (int[]){26}, solve_pcfg);
-    pair_check("pcfg(symbols=26,unary=0)", 1, 25, 1, (int[]){26}, solve_pcfg);
-    pair_check("pcfg(symbols=26,unary=1)", 1, 25, 1, (int[]){26}, solve_pcfg);
-    pair_check("pcfg(symbols=1,limit=5)", 1, 25, 1, (int[]){1}, solve_pcfg);
-    pair_check("pcfg(symbols=26,depth=4,limit=30)", 1, 15, 1, (int[]){26}, solve_pcfg);
-    pair_check("pcfg(symbols=26,depth=32)", 3, 300, 99, (int[]){26}, solve_pcfg);
-    pair_refused("pcfg(depth=3)", 1, 8, "length 8|depth=3|7 functions");
-    pair_refused("pcfg(depth=3,unary=1)", 1, 4, "length 4|depth=3|3 functions");
-    pair_refused("pcfg", 1, 1025, "length 1025|1024");
-    pair_refused("pcfg(limit=4)", 1, 4, "limit=4");
+    composition_check("pcfg", 1, 40, 1, (int[]){520}, solve_pcfg);
+    composition_check("pcfg(symbols=26)", 60, 520, 92, (int[]){26}, solve_pcfg);
+    composition_check("pcfg(symbols=26,unary=0)", 1, 25, 1, (int[]){26}, solve_pcfg);
+    composition_check("pcfg(symbols=26,unary=1)", 1, 25, 1, (int[]){26}, solve_pcfg);
+    composition_check("pcfg(symbols=1,limit=5)", 1, 25, 1, (int[]){1}, solve_pcfg);
+    composition_check("pcfg(symbols=26,depth=4,limit=30)", 1, 15, 1, (int[]){26}, solve_pcfg);
+    composition_check("pcfg(symbols=26,depth=32)", 3, 300, 99, (int[]){26}, solve_pcfg);
+    pairs_refused("pcfg(depth=3)", 1, 8, "length 8|depth=3|7 functions");
+    pairs_refused("pcfg(depth=3,unary=1)", 1, 4, "length 4|depth=3|3 functions");
+    pairs_refused("pcfg", 1, 1025, "length 1025|1024");
+    pairs_refused("pcfg(limit=4)", 1, 4, "limit=4");
 }
 
 /* The published examples of each function (per_function_test in i-machine-think/am-i-compositional), letters renamed.
@@ -279,7 +291,7 @@ static void pcfg_check_bounds(const char *text, int len, int limit, int depth)
     for (uint32_t item = 0; item < 400; item++) {
         pcfg_trace trace;
         room_draw(&r, TASK_TRAIN, 1, 0, item, len);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         pcfg_run(v.prompt, v.prompt_len, 26, &trace, answer);
         cr_assert_eq(trace.functions, len);
         cr_assert(trace.shortest_string >= 2 && trace.longest_string <= 5);
@@ -302,7 +314,7 @@ Test(composition, pcfg_bounds)
 }
 
 /* The shape of an expression as text: u and b for functions, s for strings. */
-static void pcfg_shape(const pair_view *v, int letters, char *out)
+static void pcfg_shape(const pair_seen *v, int letters, char *out)
 {
     int used = 0, in_string = 0;
     for (int t = 0; t < v->prompt_len; t++) {
@@ -369,7 +381,7 @@ static void pcfg_check_shapes(const char *text, int functions, double unary, int
         char shape[64];
         int found = 0;
         room_draw(&r, TASK_TRAIN, 1, 0, item, functions);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         pcfg_shape(&v, 26, shape);
         while (found < cells && strcmp(name[found], shape) != 0)
             found++;
@@ -404,7 +416,7 @@ Test(composition, pcfg_functions)
     long count[6][6] = {{0}}, unary[6] = {0}, binary[4] = {0}, letters[6] = {0};
     for (uint32_t item = 0; item < 20000; item++) {
         room_draw(&r, TASK_TRAIN, 1, 0, item, 1);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         int function = v.prompt[0] - 26, length = v.prompt_len - 1;
         letters[length]++;
         if (function == 4) {
@@ -422,10 +434,10 @@ Test(composition, pcfg_functions)
             binary[function - 6]++;
     }
     for (int length = 2; length <= 5; length++)
-        pair_uniform("functions that fit", count[length], fitting[length]);
-    pair_uniform("lengths of strings", letters + 2, 4);
-    pair_uniform("unary functions", unary, 6);
-    pair_uniform("binary functions", binary, 4);
+        chi_expect_uniform("functions that fit", count[length], fitting[length]);
+    chi_expect_uniform("lengths of strings", letters + 2, 4);
+    chi_expect_uniform("unary functions", unary, 6);
+    chi_expect_uniform("binary functions", binary, 4);
     room_close(&r);
     room_close(&free_of_limit);
 }

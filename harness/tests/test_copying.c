@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "task_pairs.h"
+#include "pair_chance.h"
 
 static void copying_plain(const int *x, int n, int len, int symbols)
 {

@@ -7,35 +7,26 @@
 
 #include "evaluate.h"
 #include "run.h"
+#include "small_run.h"
 #include "train.h"
+
+/* The settings in front of which these tests put theirs. */
+#define WRITTEN                                                                                                        \
+    "model.width=32 train.len=4 train.batch=16 train.lr=0.005 train.steps=300 eval.items=48 eval.ratios=1;1.5 "        \
+    "eval.decode=true "
 
 static int written_configure(const registry *r, const char *settings, run_config *c, error *e)
 {
-    char copy[2048];
-    config_defaults(c);
-    snprintf(copy, sizeof copy,
-             "task=repeat_copy model.width=32 model.heads=2 model.layers=1 train.len=4 train.batch=16 train.lr=0.005 "
-             "train.steps=300 eval.items=48 eval.ratios=1;1.5 eval.decode=true %s",
-             settings);
-    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
-        char *value = strchr(word, '=');
-        *value = '\0';
-        if (config_set(c, word, value + 1, e) < 0)
-            return -1;
-    }
-    return config_check(c, r, e);
+    char text[1024];
+    snprintf(text, sizeof text, WRITTEN "%s", settings);
+    return small_run_configure(r, text, c, e);
 }
 
 static run_result written_run(const char *settings)
 {
-    error e = ERROR_INIT;
-    registry *r = registry_new(&e);
-    run_config c;
-    run_result out;
-    cr_assert_eq(written_configure(r, settings, &c, &e), 0, "%s", e.message);
-    cr_assert_eq(run_execute(&c, r, NULL, &out, &e), 0, "%s", e.message);
-    registry_free(r);
-    return out;
+    char text[1024];
+    snprintf(text, sizeof text, WRITTEN "%s", settings);
+    return small_run(text);
 }
 
 /* The value of the same metric and length in the other mode. */

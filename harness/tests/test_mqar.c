@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pair_fixture.h"
+#include "pair_chance.h"
 
 /* What an option text means for the list: tokens of a key, pairs, statements behind them. */
 typedef struct mqar_shape {
@@ -136,7 +136,7 @@ Test(mqar, every_key_may_be_reassigned)
             cell[cells++] = count[i];
         else
             cr_expect_eq(count[i], 0);
-    pair_uniform("reassigned keys", cell, cells);
+    chi_expect_uniform("reassigned keys", cell, cells);
     room_close(&r);
 }
 
@@ -153,7 +153,7 @@ Test(mqar, grids_are_in_random_order)
             count[j] += x[3 * j] != x[3 * i] && x[3 * j + 1] != x[3 * i + 1];
     }
     cr_expect_eq(count[0] + count[1] + count[2], 6000);
-    pair_uniform("keys that share nothing", count, 3);
+    chi_expect_uniform("keys that share nothing", count, 3);
     room_close(&r);
 }
 
@@ -180,12 +180,12 @@ Test(mqar, gaps_with_decoys)
 
 Test(mqar, refusals)
 {
-    pair_refused("mqar(pairs=8,reassign=0.5)", 39, 64, "length 39|pairs=8|24 tokens|16");
-    pair_refused("mqar(pairs=4,decoys=true)", 23, 64, "length 23|pairs=4|12 tokens|12");
-    pair_refused("mqar(vocab=16,pairs=5,reassign=1)", 30, 64, "pairs=5|10 different values|vocab=16 has 8");
-    pair_refused("mqar(vocab=8,pairs=3,decoys=true)", 30, 64, "4 different key tokens|vocab=8 has 3");
-    pair_refused("mqar(vocab=65536,pairs=32768,decoys=true)", 200000, 200000, "32942");
-    pair_refused("mqar(reassign=1.5)", 64, 64, "reassign=1.5");
+    pairs_refused("mqar(pairs=8,reassign=0.5)", 39, 64, "length 39|pairs=8|24 tokens|16");
+    pairs_refused("mqar(pairs=4,decoys=true)", 23, 64, "length 23|pairs=4|12 tokens|12");
+    pairs_refused("mqar(vocab=16,pairs=5,reassign=1)", 30, 64, "pairs=5|10 different values|vocab=16 has 8");
+    pairs_refused("mqar(vocab=8,pairs=3,decoys=true)", 30, 64, "4 different key tokens|vocab=8 has 3");
+    pairs_refused("mqar(vocab=65536,pairs=32768,decoys=true)", 200000, 200000, "32942");
+    pairs_refused("mqar(reassign=1.5)", 64, 64, "reassign=1.5");
 }
 
 /* Values are a uniformly random arrangement even when some are replaced. */
@@ -195,6 +195,6 @@ Test(mqar, chance_with_new_values)
     cr_expect_float_eq(task_chance_token(r.task, 10), 1.0 / 6, 1e-15);
     cr_expect_float_eq(task_chance_exact(r.task, 10), 1.0 / 30, 1e-15);
     room_close(&r);
-    pair_check_chance("mqar(vocab=12,pairs=2,reassign=0.5)", 10, 0.02);
-    pair_check_chance("mqar(vocab=12,pairs=2,decoys=true)", 12, 0.02);
+    pairs_check_estimate("mqar(vocab=12,pairs=2,reassign=0.5)", 10, 0.02);
+    pairs_check_estimate("mqar(vocab=12,pairs=2,decoys=true)", 12, 0.02);
 }

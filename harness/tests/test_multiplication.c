@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "task_numbers.h"
-#include "task_visits.h"
+#include "pair_frame.h"
 
 /* The format that is expected; one test is one process. */
 static struct {
@@ -61,23 +61,23 @@ static void check_multiplication(const pair_seen *p)
 Test(multiplication, numbers)
 {
     product_form.base = 10;
-    visits_each("multiplication", 1, 40, 1, 8, check_multiplication);
-    visits_each("multiplication", 500, 500, 1, 2, check_multiplication);
+    pairs_visit("multiplication", 1, 40, 1, 8, check_multiplication);
+    pairs_visit("multiplication", 500, 500, 1, 2, check_multiplication);
     product_form.answer_lsb = 1;
-    visits_each("multiplication(order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
+    pairs_visit("multiplication(order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
     product_form.operand_lsb = 1;
-    visits_each("multiplication(order=lsb)", 1, 40, 1, 8, check_multiplication);
+    pairs_visit("multiplication(order=lsb)", 1, 40, 1, 8, check_multiplication);
     product_form.base = 7;
-    visits_each("multiplication(base=7,order=lsb,digits=equal)", 1, 40, 1, 8, check_multiplication);
+    pairs_visit("multiplication(base=7,order=lsb,digits=equal)", 1, 40, 1, 8, check_multiplication);
 }
 
 Test(multiplication, padding)
 {
     product_form.base = 10;
     product_form.padded = 1;
-    visits_each("multiplication(padding=zeros)", 1, 40, 1, 8, check_multiplication);
+    pairs_visit("multiplication(padding=zeros)", 1, 40, 1, 8, check_multiplication);
     product_form.answer_lsb = 1;
-    visits_each("multiplication(padding=zeros,order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
+    pairs_visit("multiplication(padding=zeros,order=lsb_answer)", 1, 40, 1, 8, check_multiplication);
 }
 
 /* Deletang et al., and the same with the most significant bit first. */
@@ -85,11 +85,11 @@ Test(multiplication, divided_prompts)
 {
     product_form.base = 2;
     product_form.split = product_form.any_leading = 1;
-    visits_each("multiplication(base=2,digits=split,leading=any)", 3, 60, 1, 8, check_multiplication);
+    pairs_visit("multiplication(base=2,digits=split,leading=any)", 3, 60, 1, 8, check_multiplication);
     product_form.operand_lsb = product_form.answer_lsb = 1;
-    visits_each("multiplication(base=2,digits=split,leading=any,order=lsb)", 3, 60, 1, 8, check_multiplication);
-    visits_each("multiplication(base=2,digits=split,leading=any,order=lsb)", 500, 500, 1, 8, check_multiplication);
-    visits_refused("multiplication(digits=split)", 2, 9, "lengths begin at 3");
+    pairs_visit("multiplication(base=2,digits=split,leading=any,order=lsb)", 3, 60, 1, 8, check_multiplication);
+    pairs_visit("multiplication(base=2,digits=split,leading=any,order=lsb)", 500, 500, 1, 8, check_multiplication);
+    pairs_refused("multiplication(digits=split)", 2, 9, "lengths begin at 3");
 }
 
 /* ------------------------------------------------------------------------------------------------ roots */
@@ -149,9 +149,9 @@ static void count_number(const pair_seen *p)
 
 Test(square_root, numbers)
 {
-    visits_each("square_root", 1, 70, 1, 16, check_root);
-    visits_each("square_root", 497, 500, 1, 8, check_root);
-    visits_refused("square_root", 1, 16385, "16384");
+    pairs_visit("square_root", 1, 70, 1, 16, check_root);
+    pairs_visit("square_root", 497, 500, 1, 8, check_root);
+    pairs_refused("square_root", 1, 16385, "16384");
 }
 
 /* Every number of up to 12 bits. */
@@ -159,10 +159,10 @@ Test(square_root, all_small_numbers)
 {
     for (int len = 1; len <= 6; len++) {
         memset(multiplication_counted, 0, sizeof multiplication_counted);
-        visits_sample("square_root", len, 4000, check_root);
-        visits_sample("square_root", len, 4000, count_number);
+        pairs_sample("square_root", len, 4000, check_root);
+        pairs_sample("square_root", len, 4000, count_number);
         cr_expect_eq(multiplication_counted[0], 0);
-        visits_expect_uniform("numbers", multiplication_counted + 1, (1 << len) - 1);
+        chi_expect_uniform("numbers", multiplication_counted + 1, (1 << len) - 1);
     }
-    visits_sample("square_root", 12, 40000, check_root);
+    pairs_sample("square_root", 12, 40000, check_root);
 }

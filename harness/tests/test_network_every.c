@@ -194,29 +194,15 @@ static void every_gradient(const char *encoding)
         network_gradient(encoding, "");
 }
 
+/* One test for each encoding: a process costs more than most of these checks. */
 #define PE_ENCODING(name)                                                                                              \
-    Test(network_causal, name)                                                                                         \
+    Test(network_every, name)                                                                                          \
     {                                                                                                                  \
         every_example(#name, every_causal);                                                                            \
-    }                                                                                                                  \
-    Test(network_apart, name)                                                                                          \
-    {                                                                                                                  \
         every_example(#name, every_apart);                                                                             \
-    }                                                                                                                  \
-    Test(network_gradient_apart, name)                                                                                 \
-    {                                                                                                                  \
         every_example(#name, every_gradient_apart);                                                                    \
-    }                                                                                                                  \
-    Test(network_decoding, name)                                                                                       \
-    {                                                                                                                  \
         every_example(#name, every_decoding);                                                                          \
-    }                                                                                                                  \
-    Test(network_memory, name)                                                                                         \
-    {                                                                                                                  \
         every_example(#name, every_memory);                                                                            \
-    }                                                                                                                  \
-    Test(network_every_gradient, name)                                                                                 \
-    {                                                                                                                  \
         every_example(#name, every_gradient);                                                                          \
     }
 #include "list.h"

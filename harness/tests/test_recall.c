@@ -6,7 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pair_fixture.h"
+#include "pair_chance.h"
+
+/* Sizes that the format depends on, for the solvers; one test is one process. */
+static const int *recall_sizes;
+
+static void recall_check(const char *text, int min_len, int max_len, int step, const int *sizes, pair_solver *solve)
+{
+    recall_sizes = sizes;
+    pairs_solve(text, min_len, max_len, step, solve);
+}
 
 /* ------------------------------------------------------------------------------------------------ filler */
 
@@ -36,9 +45,10 @@ Test(recall, filler_is_the_sentence)
 
 /* ------------------------------------------------------------------------------------------------ passkey */
 
-/* Takes the digits that are left when everything else is struck out; with[0] of them, behind the only mark. */
-static int solve_passkey(const int *prompt, int n, const int *with, int *answer)
+/* Takes the digits that are left when everything else is struck out; recall_sizes[0] of them, behind the only mark. */
+static int solve_passkey(const int *prompt, int n, int len, int *answer)
 {
+    (void)len;
     int marks = 0, found = 0;
     for (int i = 0; i < n; i++) {
         marks += prompt[i] == 10;
@@ -48,18 +58,18 @@ static int solve_passkey(const int *prompt, int n, const int *with, int *answer)
         }
     }
     cr_assert_eq(marks, 1);
-    cr_assert_eq(found, with[0]);
+    cr_assert_eq(found, recall_sizes[0]);
     return found;
 }
 
 Test(recall, passkey)
 {
-    pair_check("passkey", 6, 520, 7, (int[]){5}, solve_passkey);
-    pair_check("passkey(filler=random)", 6, 60, 1, (int[]){5}, solve_passkey);
-    pair_check("passkey(digits=1,depth=0)", 2, 40, 1, (int[]){1}, solve_passkey);
-    pair_check("passkey(digits=40,depth=1)", 41, 120, 1, (int[]){40}, solve_passkey);
-    pair_refused("passkey", 5, 20, "length 5|digits=5|6 tokens");
-    pair_refused("passkey(depth=1.1)", 9, 20, "depth=1.1");
+    recall_check("passkey", 6, 520, 7, (int[]){5}, solve_passkey);
+    recall_check("passkey(filler=random)", 6, 60, 1, (int[]){5}, solve_passkey);
+    recall_check("passkey(digits=1,depth=0)", 2, 40, 1, (int[]){1}, solve_passkey);
+    recall_check("passkey(digits=40,depth=1)", 41, 120, 1, (int[]){40}, solve_passkey);
+    pairs_refused("passkey", 5, 20, "length 5|digits=5|6 tokens");
+    pairs_refused("passkey(depth=1.1)", 9, 20, "depth=1.1");
 }
 
 /* A share of the filler, rounded to whole tokens, stands before the mark; both stretches begin with the sentence. */
@@ -72,7 +82,7 @@ Test(recall, passkey_depth_and_filler)
         task_room r = room_open(text, 6, 200);
         for (int len = 6; len <= 200; len++) {
             room_draw(&r, TASK_TRAIN, 1, 0, (uint32_t)len, len);
-            pair_view v = pair_decoder(&r);
+            pair_seen v = pair_take_apart(&r);
             int before = 0;
             while (v.prompt[before] != 10)
                 before++;
@@ -93,7 +103,7 @@ Test(recall, passkey_draws)
     long place[LEN] = {0}, digit[10] = {0}, filler[TASK_FILLERS] = {0};
     for (uint32_t item = 0; item < 20000; item++) {
         room_draw(&r, TASK_TRAIN, 1, 0, item, LEN);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         for (int i = 0; i < LEN; i++)
             if (v.prompt[i] > 10)
                 filler[v.prompt[i] - 11]++;
@@ -102,21 +112,23 @@ Test(recall, passkey_draws)
             else
                 digit[v.prompt[i]]++;
     }
-    pair_uniform("places of the key", place, PLACES);
-    pair_uniform("digits", digit, 10);
-    pair_uniform("filler", filler, TASK_FILLERS);
+    chi_expect_uniform("places of the key", place, PLACES);
+    chi_expect_uniform("digits", digit, 10);
+    chi_expect_uniform("filler", filler, TASK_FILLERS);
     room_close(&r);
-    pair_check_chance("passkey(digits=1)", 20, 0.025);
-    pair_check_chance("passkey(digits=2)", 20, 0.025);
+    pairs_check_estimate("passkey(digits=1)", 20, 0.025);
+    pairs_check_estimate("passkey(digits=2)", 20, 0.025);
 }
 
 /* ------------------------------------------------------------------------------------------------ induction */
 
-/* Notes for each symbol what came after it last, from left to right; the question is the last one. with[0]: symbols. */
-static int solve_induction(const int *prompt, int n, const int *with, int *answer)
+/* Notes for each symbol what came after it last, from left to right; the question is the last one. recall_sizes[0]:
+ * symbols. */
+static int solve_induction(const int *prompt, int n, int len, int *answer)
 {
-    int *after = malloc((size_t)with[0] * sizeof *after), times = 0;
-    memset(after, -1, (size_t)with[0] * sizeof *after);
+    (void)len;
+    int *after = malloc((size_t)recall_sizes[0] * sizeof *after), times = 0;
+    memset(after, -1, (size_t)recall_sizes[0] * sizeof *after);
     for (int i = 0; i + 1 < n; i++) {
         after[prompt[i]] = prompt[i + 1];
         times += prompt[i] == prompt[n - 1];
@@ -130,18 +142,18 @@ static int solve_induction(const int *prompt, int n, const int *with, int *answe
 
 Test(recall, induction)
 {
-    pair_check("induction", 3, 520, 6, (int[]){64}, solve_induction);
-    pair_check("induction(symbols=2)", 3, 60, 1, (int[]){2}, solve_induction);
-    pair_check("induction(symbols=5,distance=2)", 3, 40, 1, (int[]){5}, solve_induction);
-    pair_check("induction(symbols=500,depth=0.5)", 3, 40, 1, (int[]){500}, solve_induction);
-    pair_refused("induction", 2, 9, "length 2|take 3");
-    pair_refused("induction(distance=8)", 8, 20, "length 8|take 9");
-    pair_refused("induction(distance=8,depth=1)", 9, 20, "distance|depth|only one");
-    pair_refused("induction(distance=1)", 9, 20, "distance=1");
+    recall_check("induction", 3, 520, 6, (int[]){64}, solve_induction);
+    recall_check("induction(symbols=2)", 3, 60, 1, (int[]){2}, solve_induction);
+    recall_check("induction(symbols=5,distance=2)", 3, 40, 1, (int[]){5}, solve_induction);
+    recall_check("induction(symbols=500,depth=0.5)", 3, 40, 1, (int[]){500}, solve_induction);
+    pairs_refused("induction", 2, 9, "length 2|take 3");
+    pairs_refused("induction(distance=8)", 8, 20, "length 8|take 9");
+    pairs_refused("induction(distance=8,depth=1)", 9, 20, "distance|depth|only one");
+    pairs_refused("induction(distance=1)", 9, 20, "distance=1");
 }
 
 /* Index of the earlier occurrence. */
-static int induction_found(const pair_view *v)
+static int induction_found(const pair_seen *v)
 {
     int p = 0;
     while (v->prompt[p] != v->prompt[v->prompt_len - 1])
@@ -154,10 +166,10 @@ Test(recall, induction_places)
     task_room near = room_open("induction(distance=3)", 4, 90), share = room_open("induction(depth=0.25)", 3, 90);
     for (int len = 4; len <= 90; len++) {
         room_draw(&near, TASK_TRAIN, 1, 0, 0, len);
-        pair_view v = pair_decoder(&near);
+        pair_seen v = pair_take_apart(&near);
         cr_assert_eq(len - 1 - induction_found(&v), 3);
         room_draw(&share, TASK_TRAIN, 1, 0, 0, len);
-        v = pair_decoder(&share);
+        v = pair_take_apart(&share);
         cr_assert_eq(induction_found(&v), (int)floor(0.25 * (len - 3) + 0.5));
     }
     room_close(&near);
@@ -167,10 +179,10 @@ Test(recall, induction_places)
     long count[LEN - 2] = {0};
     for (uint32_t item = 0; item < 20000; item++) {
         room_draw(&r, TASK_TRAIN, 1, 0, item, LEN);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         count[induction_found(&v)]++;
     }
-    pair_uniform("places", count, LEN - 2);
+    chi_expect_uniform("places", count, LEN - 2);
     room_close(&r);
 }
 
@@ -192,19 +204,20 @@ Test(recall, induction_strings)
         if (count[code] > 0)
             cell[cells++] = count[code];
     cr_assert_eq(cells, 24);
-    pair_uniform("strings", cell, cells);
+    chi_expect_uniform("strings", cell, cells);
     room_close(&r);
-    pair_check_chance("induction(symbols=4)", 3, 0.03);
-    pair_check_chance("induction(symbols=4,distance=5)", 30, 0.03);
+    pairs_check_estimate("induction(symbols=4)", 3, 0.03);
+    pairs_check_estimate("induction(symbols=4,distance=5)", 30, 0.03);
 }
 
 /* ------------------------------------------------------------------------------------------------ variable tracking */
 
-/* with: variables, values, chains, hops. Finds assignments by their '=', then passes over them again and again, in
- * whatever order, until no variable gets a value any more. */
-static int solve_tracking(const int *prompt, int n, const int *with, int *answer)
+/* recall_sizes: variables, values, chains, hops. Finds assignments by their '=', then passes over them again and again,
+ * in whatever order, until no variable gets a value any more. */
+static int solve_tracking(const int *prompt, int n, int len, int *answer)
 {
-    int variables = with[0], values = with[1], equals = variables + values, found = 0, assignments = 0;
+    (void)len;
+    int variables = recall_sizes[0], values = recall_sizes[1], equals = variables + values, found = 0, assignments = 0;
     int *holds = malloc((size_t)variables * sizeof *holds);
     memset(holds, -1, (size_t)variables * sizeof *holds);
     for (int changed = 1; changed;) {
@@ -218,7 +231,7 @@ static int solve_tracking(const int *prompt, int n, const int *with, int *answer
             holds[left] = value;
         }
     }
-    cr_assert_eq(assignments, with[2] * (with[3] + 1));
+    cr_assert_eq(assignments, recall_sizes[2] * (recall_sizes[3] + 1));
     cr_assert_eq(prompt[n - 2], equals + 1);
     int asked = prompt[n - 1];
     if (asked < variables) {
@@ -227,7 +240,7 @@ static int solve_tracking(const int *prompt, int n, const int *with, int *answer
         for (int t = 0; t < n; t++)
             if (prompt[t] == equals && holds[prompt[t - 1]] == asked)
                 answer[found++] = prompt[t - 1];
-        cr_assert_eq(found, with[3] + 1);
+        cr_assert_eq(found, recall_sizes[3] + 1);
     }
     free(holds);
     return found;
@@ -235,15 +248,15 @@ static int solve_tracking(const int *prompt, int n, const int *with, int *answer
 
 Test(recall, variable_tracking)
 {
-    pair_check("variable_tracking", 17, 520, 9, (int[]){64, 32, 1, 4}, solve_tracking);
-    pair_check("variable_tracking(ask=value,filler=random)", 17, 60, 1, (int[]){64, 32, 1, 4}, solve_tracking);
-    pair_check("variable_tracking(chains=3,hops=2)", 29, 90, 1, (int[]){64, 32, 3, 2}, solve_tracking);
-    pair_check("variable_tracking(chains=4,hops=3,ask=value,variables=16,values=4)", 50, 90, 1, (int[]){16, 4, 4, 3},
-               solve_tracking);
-    pair_check("variable_tracking(hops=0,chains=2)", 8, 30, 1, (int[]){64, 32, 2, 0}, solve_tracking);
-    pair_refused("variable_tracking", 16, 40, "length 16|5 statements|17 tokens");
-    pair_refused("variable_tracking(chains=2,hops=4,variables=9)", 40, 40, "10 different variables|variables=9");
-    pair_refused("variable_tracking(chains=5,values=4,hops=1)", 40, 40, "chains=5|values=4");
+    recall_check("variable_tracking", 17, 520, 9, (int[]){64, 32, 1, 4}, solve_tracking);
+    recall_check("variable_tracking(ask=value,filler=random)", 17, 60, 1, (int[]){64, 32, 1, 4}, solve_tracking);
+    recall_check("variable_tracking(chains=3,hops=2)", 29, 90, 1, (int[]){64, 32, 3, 2}, solve_tracking);
+    recall_check("variable_tracking(chains=4,hops=3,ask=value,variables=16,values=4)", 50, 90, 1, (int[]){16, 4, 4, 3},
+                 solve_tracking);
+    recall_check("variable_tracking(hops=0,chains=2)", 8, 30, 1, (int[]){64, 32, 2, 0}, solve_tracking);
+    pairs_refused("variable_tracking", 16, 40, "length 16|5 statements|17 tokens");
+    pairs_refused("variable_tracking(chains=2,hops=4,variables=9)", 40, 40, "10 different variables|variables=9");
+    pairs_refused("variable_tracking(chains=5,values=4,hops=1)", 40, 40, "chains=5|values=4");
 }
 
 /* The question with ask=value is about the last variable of a chain: nobody takes its value from it. */
@@ -252,7 +265,7 @@ Test(recall, variable_tracking_asks_for_the_end)
     task_room r = room_open("variable_tracking(chains=2,hops=3,ask=value)", 40, 40);
     for (uint32_t item = 0; item < 200; item++) {
         room_draw(&r, TASK_TRAIN, 1, 0, item, 40);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         int asked = v.prompt[39];
         for (int t = 0; t < 38; t++)
             if (v.prompt[t] == 64 + 32)
@@ -269,7 +282,7 @@ Test(recall, variable_tracking_orders)
     int cells = 0;
     for (uint32_t item = 0; item < 10000; item++) {
         room_draw(&r, TASK_TRAIN, 1, 0, item, 11);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         int code = 0, fillers = 0;
         for (int t = 0; t < 9;) {
             int statement = v.prompt[t] < 64;
@@ -285,11 +298,11 @@ Test(recall, variable_tracking_orders)
         if (place[code] > 0)
             cell[cells++] = place[code];
     cr_assert_eq(cells, 10);
-    pair_uniform("places of statements", cell, cells);
+    chi_expect_uniform("places of statements", cell, cells);
     r = room_open("variable_tracking(hops=1,chains=2)", 14, 14);
     for (uint32_t item = 0; item < 10000; item++) {
         room_draw(&r, TASK_TRAIN, 1, 0, item, 14);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         int code = 0;
         for (int t = 0; t < 12; t += 3)
             code = 2 * code + (v.prompt[t] == v.answer[0] || v.prompt[t] == v.answer[1]);
@@ -301,11 +314,11 @@ Test(recall, variable_tracking_orders)
         if (order[code] > 0)
             cell[cells++] = order[code];
     cr_assert_eq(cells, 6);
-    pair_uniform("orders of chains", cell, cells);
+    chi_expect_uniform("orders of chains", cell, cells);
 }
 
 Test(recall, variable_tracking_chance)
 {
-    pair_check_chance("variable_tracking(variables=6,hops=1)", 12, 0.03);
-    pair_check_chance("variable_tracking(values=5,hops=1,chains=2,ask=value)", 20, 0.03);
+    pairs_check_estimate("variable_tracking(variables=6,hops=1)", 12, 0.03);
+    pairs_check_estimate("variable_tracking(values=5,hops=1,chains=2,ask=value)", 20, 0.03);
 }

@@ -7,7 +7,7 @@
 
 #include <openssl/evp.h>
 
-#include "pair_fixture.h"
+#include "pair_chance.h"
 
 static const char *const scan_words[] = {"walk",     "look",   "run",   "jump",   "turn", "left", "right",
                                          "opposite", "around", "twice", "thrice", "and",  "after"};
@@ -55,24 +55,24 @@ static int scan_interpret(const int *x, int n, int *out)
     return count;
 }
 
-static int solve_scan(const int *prompt, int n, const int *with, int *answer)
+static int solve_scan(const int *prompt, int n, int len, int *answer)
 {
-    (void)with;
+    (void)len;
     return scan_interpret(prompt, n, answer);
 }
 
 Test(scan, commands)
 {
-    pair_check("scan", 1, 48, 1, NULL, solve_scan);
-    pair_check("scan(split=simple)", 1, 48, 1, NULL, solve_scan);
-    pair_check("scan(split=length)", 1, 48, 1, NULL, solve_scan);
-    pair_check("scan(split=mdlen)", 1, 48, 1, NULL, solve_scan);
-    pair_refused("scan", 1, 49, "length 49|48 actions");
-    pair_refused("scan(split=jump)", 1, 48, "split");
+    pairs_solve("scan", 1, 48, 1, solve_scan);
+    pairs_solve("scan(split=simple)", 1, 48, 1, solve_scan);
+    pairs_solve("scan(split=length)", 1, 48, 1, solve_scan);
+    pairs_solve("scan(split=mdlen)", 1, 48, 1, solve_scan);
+    pairs_refused("scan", 1, 49, "length 49|48 actions");
+    pairs_refused("scan(split=jump)", 1, 48, "split");
 }
 
 /* A line as the published list has it: "IN: jump left OUT: I_TURN_LEFT I_JUMP". */
-static char *scan_line(const pair_view *v)
+static char *scan_line(const pair_seen *v)
 {
     char line[1024];
     int used = snprintf(line, sizeof line, "IN:");
@@ -102,7 +102,7 @@ static scan_lines scan_draw(const char *text, int len, int draws)
     task_room r = room_open(text, len, len);
     for (int i = 0; i < draws; i++) {
         room_sample(&r, (uint32_t)i, len);
-        pair_view v = pair_decoder(&r);
+        pair_seen v = pair_take_apart(&r);
         s.line[i] = scan_line(&v);
     }
     room_close(&r);
@@ -144,7 +144,7 @@ Test(scan, is_the_published_language)
 {
     scan_lines s = scan_draw("scan(split=simple)", 48, 500000);
     cr_assert_eq(s.count, SCAN_COUNT);
-    pair_uniform("commands", s.times, s.count);
+    chi_expect_uniform("commands", s.times, s.count);
     int actions[49] = {0};
     unsigned char hash[EVP_MAX_MD_SIZE];
     unsigned int size = 0;
@@ -177,7 +177,7 @@ static void scan_expect(const char *text, int len, int commands, int least, int 
         longest = actions > longest ? actions : longest;
     }
     cr_expect(shortest == least && longest == most, "%s at %d: %d to %d actions", text, len, shortest, longest);
-    pair_uniform(text, s.times, s.count);
+    chi_expect_uniform(text, s.times, s.count);
     scan_free(&s);
 }
 

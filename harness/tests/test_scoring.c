@@ -9,28 +9,8 @@
 #include "metric.h"
 #include "record.h"
 #include "run.h"
-
-static run_result scoring_run(const char *settings, run_config *c)
-{
-    error e = ERROR_INIT;
-    registry *r = registry_new(&e);
-    run_result out;
-    char copy[2048];
-    config_defaults(c);
-    snprintf(copy, sizeof copy,
-             "encoding=t5 task=repeat_copy model.width=16 model.heads=2 model.layers=1 train.len=6 "
-             "train.batch=8 eval.items=16 %s",
-             settings);
-    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
-        char *value = strchr(word, '=');
-        *value = '\0';
-        cr_assert_eq(config_set(c, word, value + 1, &e), 0, "%s", e.message);
-    }
-    cr_assert_eq(config_check(c, r, &e), 0, "%s", e.message);
-    cr_assert_eq(run_execute(c, r, NULL, &out, &e), 0, "%s", e.message);
-    registry_free(r);
-    return out;
-}
+#include "settings.h"
+#include "small_run.h"
 
 static const run_value *scoring_find(const run_result *r, int max_len, const char *name)
 {
@@ -78,8 +58,7 @@ Test(scoring, one_wrong_token_of_ten)
 /* The two scores have names of their own, and say that they were teacher-forced. */
 Test(scoring, scores_name_what_they_count)
 {
-    run_config c;
-    run_result r = scoring_run("train.steps=2", &c);
+    run_result r = small_run("encoding=t5 train.steps=2");
     cr_assert_str_eq(scoring_find(&r, 6, "token_accuracy")->mode, "teacher_forced");
     cr_assert_str_eq(scoring_find(&r, 6, "exact_match")->mode, "teacher_forced");
     cr_assert_str_eq(metric_find("exact_match")->unit, "share of sequences");
@@ -175,8 +154,7 @@ Test(scoring, windows_of_four_on_ten_tokens)
 /* Long lengths are tested at their length: 16 sequences of L symbols and the end, whatever was trained. */
 Test(scoring, long_tests_are_long)
 {
-    run_config c;
-    run_result r = scoring_run("train.steps=2 eval.ratios=1;4;16", &c);
+    run_result r = small_run("encoding=t5 train.steps=2 eval.ratios=1;4;16");
     static const int lengths[] = {6, 24, 96};
     for (int i = 0; i < 3; i++) {
         cr_assert_eq(scoring_find(&r, lengths[i], "token_accuracy")->n, 16 * (lengths[i] + 1));
@@ -190,13 +168,15 @@ Test(scoring, long_tests_are_long)
  * is measured at home. Rule and step are in the record. */
 Test(scoring, longer_tests_choose_nothing)
 {
-    static const char settings[] = "train.select=best train.steps=60 train.check_every=10 train.lr=0.01 ";
-    run_config c;
+    static const char settings[] = "encoding=t5 train.select=best train.steps=60 train.check_every=10 train.lr=0.01 ";
     char text[256];
     snprintf(text, sizeof text, "%seval.ratios=1", settings);
-    run_result home = scoring_run(text, &c);
+    run_result home = small_run(text);
     snprintf(text, sizeof text, "%seval.ratios=1;2;8", settings);
-    run_result longer = scoring_run(text, &c);
+    run_result longer = small_run(text);
+    registry *r = setting_registry();
+    run_config c = small_run_config(r, text);
+    registry_free(r);
     cr_assert_eq(home.selected_step, longer.selected_step);
     cr_assert_eq(scoring_find(&home, 6, "loss")->value, scoring_find(&longer, 6, "loss")->value);
     double best = INFINITY;

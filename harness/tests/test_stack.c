@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "task_visits.h"
+#include "pair_frame.h"
 
 /* Backwards: a POP takes away the next thing that was pushed before it; what nobody takes is on the stack, the top
  * first. A POP of an empty stack finds nothing that is left: what was pushed before it has been taken. */
@@ -44,12 +44,12 @@ static void count_stack(const pair_seen *p)
 
 Test(stack, manipulation)
 {
-    visits_each("stack_manipulation", 1, 60, 1, 8, check_stack);
-    visits_each("stack_manipulation", 499, 500, 1, 8, check_stack);
-    visits_sample("stack_manipulation", 12, 8000, count_stack);
-    visits_expect_uniform("bits of the first stack", stack_counted + 1, 11);
-    visits_expect_uniform("bits", stack_counted + 100, 2);
-    visits_expect_uniform("instructions", stack_counted + 102, 3);
+    pairs_visit("stack_manipulation", 1, 60, 1, 8, check_stack);
+    pairs_visit("stack_manipulation", 499, 500, 1, 8, check_stack);
+    pairs_sample("stack_manipulation", 12, 8000, count_stack);
+    chi_expect_uniform("bits of the first stack", stack_counted + 1, 11);
+    chi_expect_uniform("bits", stack_counted + 100, 2);
+    chi_expect_uniform("instructions", stack_counted + 102, 3);
 }
 
 /* The two examples of the source: 0 1 1 0 PUSH1 POP POP leaves 1 1 0, 1 1 0 POP POP POP nothing. */
@@ -69,8 +69,8 @@ static void find_examples(const pair_seen *p)
 
 Test(stack, examples_of_the_source)
 {
-    visits_sample("stack_manipulation", 7, 20000, find_examples);
-    visits_sample("stack_manipulation", 6, 20000, find_examples);
+    pairs_sample("stack_manipulation", 7, 20000, find_examples);
+    pairs_sample("stack_manipulation", 6, 20000, find_examples);
     cr_expect(stack_counted[0] > 0 && stack_counted[1] > 0);
 }
 
@@ -134,17 +134,17 @@ static void check_dyck(const pair_seen *p)
 Test(dyck, completions)
 {
     kinds = 2;
-    visits_each("dyck", 1, 60, 1, 8, check_dyck);
-    visits_each("dyck", 499, 500, 1, 4, check_dyck);
+    pairs_visit("dyck", 1, 60, 1, 8, check_dyck);
+    pairs_visit("dyck", 499, 500, 1, 4, check_dyck);
     deepest = 3;
-    visits_each("dyck(max_depth=3)", 1, 60, 1, 8, check_dyck);
+    pairs_visit("dyck(max_depth=3)", 1, 60, 1, 8, check_dyck);
     deepest = 2;
-    visits_each("dyck(max_depth=2)", 1, 60, 1, 8, check_dyck);
+    pairs_visit("dyck(max_depth=2)", 1, 60, 1, 8, check_dyck);
     kinds = 1;
-    visits_each("dyck(kinds=1,max_depth=2)", 1, 60, 1, 8, check_dyck);
+    pairs_visit("dyck(kinds=1,max_depth=2)", 1, 60, 1, 8, check_dyck);
     kinds = 8;
     deepest = 10;
-    visits_each("dyck(kinds=8,max_depth=10)", 1, 60, 1, 8, check_dyck);
+    pairs_visit("dyck(kinds=8,max_depth=10)", 1, 60, 1, 8, check_dyck);
 }
 
 static void count_word(const pair_seen *p)
@@ -185,7 +185,7 @@ static void expect_words(const char *text, int len)
         codes *= 2 * kinds;
     cr_assert_leq(codes, 4096);
     memset(stack_counted, 0, sizeof stack_counted);
-    visits_sample(text, len, 20000, count_word);
+    pairs_sample(text, len, 20000, count_word);
     for (int code = 0; code < codes; code++) {
         int word[16], rest = code;
         for (int i = len - 1; i >= 0; i--, rest /= 2 * kinds)
@@ -200,7 +200,7 @@ static void expect_words(const char *text, int len)
         all += chance;
     }
     cr_expect_float_eq(all, 1.0, 1e-12);
-    visits_expect_shares(text, stack_counted, share, cells);
+    chi_expect_shares(text, stack_counted, share, cells);
 }
 
 Test(dyck, words_are_drawn_as_documented)
