@@ -6,6 +6,7 @@
 
 #include "checkpoint.h"
 #include "evaluate.h"
+#include "metric.h"
 #include "regime.h"
 #include "stopwatch.h"
 
@@ -74,6 +75,9 @@ static int extension_add(extension_sitting *s, const extension_pair *p, int step
                          const run_value *v, const char *reason, error *e)
 {
     run_extension row;
+    if (metric_find(v->metric)->role !=
+        METRIC_SCORE) /* levels of chance are the task's: the run's evaluation has them */
+        return 0;
     memset(&row, 0, sizeof row); /* rows are written to files as they stand in memory */
     row.factor = p->factor;
     row.steps = steps;
@@ -91,8 +95,8 @@ static int extension_add(extension_sitting *s, const extension_pair *p, int step
     return extension_append(s->out, &row, e);
 }
 
-/* As many rows as the run's own evaluation has for a length, without values, at both lengths. options: of the task. */
-static int extension_add_empty(extension_sitting *s, const extension_pair *p, int steps, const char *options, error *e)
+/* A step count without values: as many rows as the run's own evaluation has for a length, at both lengths. */
+static int extension_add_none(extension_sitting *s, const extension_pair *p, int steps, error *e)
 {
     length_bin bins[CONFIG_BINS_MAX], first = s->out->values[0].bin;
     int count = config_bins(&p->test, bins, e);
@@ -102,19 +106,10 @@ static int extension_add_empty(extension_sitting *s, const extension_pair *p, in
             if (v.bin.min_len != first.min_len || v.bin.max_len != first.max_len)
                 continue;
             v.bin = bins[b];
-            if (extension_add(s, p, steps, options, &v, p->reason, e) < 0)
+            if (extension_add(s, p, steps, "", &v, p->reason, e) < 0)
                 return -1;
         }
     return count < 0 ? -1 : 0;
-}
-
-/* A step count without values. */
-static int extension_add_none(extension_sitting *s, const extension_pair *p, int steps, error *e)
-{
-    int status = extension_add_empty(s, p, steps, "", e);
-    for (int i = 0; status == 0 && i < s->variants.count; i++)
-        status = extension_add_empty(s, p, steps, s->variants.name[i], e);
-    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ states */

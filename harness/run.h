@@ -41,7 +41,7 @@ typedef struct run_extension {
     int steps;              /* of fine-tuning before it */
     long tokens;            /* that these steps read */
     length_bin bin;         /* ratio: to train.len, as everywhere */
-    char metric[24], mode[24]; /* as in run_value */
+    char metric[24], mode[24]; /* as in run_value, scores alone */
     double value;
     long n;
     char status[16];        /* ok | undefined | not_run | diverged: fine-tuning did */
