@@ -12,6 +12,7 @@
 #include "run.h"
 #include "settings.h"
 #include "task.h"
+#include "train.h"
 
 /* mqar: a sequence of length n has n tokens. */
 static const char extend_settings[] =
@@ -141,6 +142,39 @@ Test(extend, a_step_has_as_many_tokens_as_one_of_training)
     for (int i = 0; i < r.extensions_count; i++)
         cr_assert_eq(r.extensions[i].tokens, each * r.extensions[i].steps);
     run_result_free(&r);
+}
+
+/* The loss of one step at untrained weights: step `step` of a training that goes on from one of `offset` steps. */
+static double extend_loss_at(int offset, int step)
+{
+    run_config c;
+    error e = ERROR_INIT;
+    arena memory = {NULL, 0};
+    layered_stack stacks;
+    model m;
+    trainer t;
+    double norm;
+    registry *r = setting_registry();
+    setting_checked(&c, "encoding=rope|task=mqar(vocab=24,pairs=2)|train.len=16|train.min_len=8|train.lr=0|model.width=16|"
+                        "model.heads=2");
+    task *what = task_open(c.task, TASK_DECODER, 8, 16, &e);
+    cr_assert(what && layered_parse(r, c.encoding, &stacks, &e) == 0, "%s", e.message);
+    cr_assert_eq(model_create(&m, &memory, &c, &stacks, task_vocab(what), task_tokens(what, 16), 1, &e), 0);
+    model_init(&m, 1);
+    cr_assert_eq(trainer_create(&t, &memory, &c, what, &m, &e), 0);
+    t.offset = offset;
+    double loss = trainer_step(&t, step, &norm);
+    task_free(what);
+    layered_free(&stacks);
+    arena_free(&memory);
+    registry_free(r);
+    return loss;
+}
+
+Test(extend, batches_are_those_that_follow_training)
+{
+    cr_assert(extend_loss_at(20, 0) == extend_loss_at(0, 20));
+    cr_assert(extend_loss_at(20, 0) != extend_loss_at(0, 0));
 }
 
 /* With lengths that are drawn: the same for all methods, and as many as in training on average. */
