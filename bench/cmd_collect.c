@@ -22,6 +22,8 @@ static int cmd_collect_run(const command_host *host, const args *a, error *e)
     if (s.extensions)
         printf("%s/extension.csv    one row for each test after fine-tuning at longer lengths (%d rows)\n", dir,
                s.extensions);
+    if (s.exposed > 0)
+        printf("%s/positions.csv    one row for each position and quarter of training (%d runs)\n", dir, s.exposed);
     summary_free(&s);
     return 0;
 }
@@ -40,7 +42,7 @@ const command command_collect = {
     .least_words = 1,
     .most_words = 1,
     .description =
-        "Reads every record below DIR/runs and writes four tables or five, made anew each time. DIR/runs.csv, one row for each "
+        "Reads every record below DIR/runs and writes four tables or more, made anew each time. DIR/runs.csv, one row for each "
         "measured "
         "value: key, encoding, task, seed, train_len, eval_len, ratio, metric, mode, value, n, status, flag. "
         "DIR/summary.csv, one "
@@ -66,7 +68,13 @@ const command command_collect = {
         "reason. DIR/extension.csv, where runs went on at longer lengths (extend.methods), one for each test over the "
         "seeds: encoding, task, train_len, factor (longer length over train_len), method, task_options (of this test; "
         "empty: as in training), steps (of fine-tuning), tokens (that they read), eval_len, ratio, metric, mode, seeds, "
-        "mean, sd, median, ci_low, ci_high (95 %), status, flag, reason. A cell without a value is empty, and reason says why. To merge sweeps of several machines, copy their "
+        "mean, sd, median, ci_low, ci_high (95 %), status, flag, reason."
+        " Where runs had train.positions, DIR/positions.csv, one for each position, quarter of the steps and run: "
+        "key, encoding, task, seed, train_len, table (empty: the network's input; else the parameter whose row it is), "
+        "step (at the end of the quarter), position (by the map, rounded; of a table, the row), updates (tokens; of a "
+        "table, steps in which the row's gradient was not 0), gradient (squared, summed over the quarter), share (of all "
+        "positions), and in the last quarter first_norm, norm (of the row, before training and of the tested weights), "
+        "loss, accuracy, n (of test sequences of the training length). A cell without a value is empty, and reason says why. To merge sweeps of several machines, copy their "
         "records "
         "into one DIR/runs first.",
     .options = cmd_collect_arguments,

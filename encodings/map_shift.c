@@ -76,7 +76,10 @@ const pe_map pe_map_shift = {
         "where n counts symbols and N is the longest test length, and twice that for copying and sorting: that is "
         "span=auto with a table of exactly as many rows as the longest test sequence has tokens. The released code "
         "of SHAPE draws 0 .. K-1, begins evaluation at K, and takes a smaller K where its table of 5000 rows would "
-        "end. scope=batch with span=auto: the number is shared, the room is each sequence's own.",
+        "end. scope=batch with span=auto: the number is shared, the room is each sequence's own. Random padding (Tao "
+        "et "
+        "al. 2023) moves padding from behind a sequence to before it, so that late rows of a table are trained as "
+        "often as early ones; in a network without padding that is a shift with span=auto.",
     .options = shift_rows,
     .options_size = sizeof(shift_options),
     .examples = shift_examples,

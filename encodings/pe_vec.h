@@ -44,9 +44,12 @@ PE_VEC_INLINE pe_vec pe_vec_fill(real x)
     return (pe_vec){0} + x;
 }
 
-/* The first n < PE_VEC_LANES lanes from p, `other` in the rest. */
+/* The first n < PE_VEC_LANES lanes from p, `other` in the rest. Lanes pass through memory one by one, which is slow: most rows
+ * are whole vectors and have n = 0. */
 PE_VEC_INLINE pe_vec pe_vec_load_first(const real *p, int n, real other)
 {
+    if (n == 0)
+        return pe_vec_fill(other);
     real lane[PE_VEC_LANES];
     for (int l = 0; l < PE_VEC_LANES; l++)
         lane[l] = l < n ? p[l] : other;
@@ -55,6 +58,8 @@ PE_VEC_INLINE pe_vec pe_vec_load_first(const real *p, int n, real other)
 
 PE_VEC_INLINE void pe_vec_store_first(real *p, pe_vec v, int n)
 {
+    if (n == 0)
+        return;
     real lane[PE_VEC_LANES];
     pe_vec_store(lane, v);
     for (int l = 0; l < n; l++)

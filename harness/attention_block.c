@@ -50,6 +50,15 @@ static int attention_visible(const attention_block *b, int r)
     return b->shape->causal ? b->tile.row_begin + r + 1 : b->tile.keys;
 }
 
+/* How much of row r must be 0 past what is visible. Products read little of it; hooks, and sums over a tile of biases, may
+ * read all of it. */
+static int attention_room(const attention_block *b, int r)
+{
+    int tiled = b->l->has_bias && !b->vector_len, last = attention_visible(b, r) + PRODUCT_PAST;
+    int room = (last + PE_VEC_LANES - 1) / PE_VEC_LANES * PE_VEC_LANES;
+    return b->l->together || tiled || room > b->tile.stride ? b->tile.stride : room;
+}
+
 void attention_block_bias(const attention_block *b)
 {
     breakdown_at(b->s->breakdown, BREAKDOWN_ENCODING);
@@ -153,7 +162,7 @@ static void attention_score_hooks(const attention_block *b)
     breakdown_at(b->s->breakdown, BREAKDOWN_ATTENTION);
 }
 
-/* s = softmax(s + bias) over the visible keys, 0 beyond. */
+/* s = softmax(s + bias) over the visible keys, 0 beyond as far as anybody reads. */
 static void attention_weights(const attention_block *b, int head)
 {
     const pe_tile *t = &b->tile;
@@ -163,7 +172,7 @@ static void attention_weights(const attention_block *b, int head)
         const real *bias = !b->l->has_bias ? NULL
                            : b->vector_len ? by_distance - (t->row_begin + r)
                                            : b->s->bias + (size_t)head * t->plane + at;
-        vmath_softmax(b->s->s + attention_plane(b, head) + at, bias, attention_visible(b, r), t->stride);
+        vmath_softmax(b->s->s + attention_plane(b, head) + at, bias, attention_visible(b, r), attention_room(b, r));
     }
 }
 
@@ -238,7 +247,7 @@ static void attention_weights_bwd(const attention_block *b, int head)
     const pe_tile *t = &b->tile;
     for (int r = 0; r < t->rows; r++) {
         size_t row = attention_plane(b, head) + (size_t)r * t->stride;
-        vmath_softmax_bwd(b->s->s + row, b->s->ds + row, attention_visible(b, r), t->stride);
+        vmath_softmax_bwd(b->s->s + row, b->s->ds + row, attention_visible(b, r), attention_room(b, r));
     }
 }
 

@@ -5,16 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exposure.h"
 #include "record.h"
 
 /* A state is: SHA-256 of what follows; the head; the curve; values, both moments and, when the best weights are selected,
- * the best so far. All as they stand in memory: it is read by the build that wrote it. */
+ * the best so far; what positions have met, when that is recorded. All as they stand in memory: it is read by the build
+ * that wrote it. */
 enum { CHECKPOINT_DIGEST = 32, CHECKPOINT_BUILD = 512 };
 
 typedef struct checkpoint_head {
     char build[CHECKPOINT_BUILD]; /* what wrote it, and for which configuration */
     size_t length;                /* reals of the model's block */
-    int steps, ended, optimiser_steps, curve_count, best_step;
+    int steps, ended, optimiser_steps, curve_count, best_step, positions;
     long tokens_seen;
     double best_loss, best_exact, reach;
     checkpoint_cost cost;
@@ -59,6 +61,7 @@ int checkpoint_save(const char *path, const trainer *t, const run_result *out, i
     head.optimiser_steps = t->optimiser.step;
     head.curve_count = out->curve_count;
     head.best_step = t->best_step;
+    head.positions = t->exposure ? t->exposure->positions : 0;
     head.tokens_seen = out->tokens_seen;
     head.best_loss = t->best_loss;
     head.best_exact = t->best_exact;
@@ -72,6 +75,7 @@ int checkpoint_save(const char *path, const trainer *t, const run_result *out, i
     checkpoint_reals(&b, t->optimiser.second, head.length);
     if (t->config->train.select == CONFIG_SELECT_BEST)
         checkpoint_reals(&b, t->best, head.length);
+    exposure_save(t->exposure, &b);
     if (!b.failed)
         checkpoint_digest(b.data + sizeof digest, b.length - sizeof digest, (unsigned char *)b.data);
     int status = buffer_save(&b, path, e);
@@ -113,7 +117,8 @@ static int checkpoint_fits(const char *data, size_t size, const trainer *t, chec
         return 0;
     size_t blocks = t->config->train.select == CONFIG_SELECT_BEST ? 4 : 3;
     return head->length == t->model->length && size == sizeof digest + sizeof *head +
-           (size_t)head->curve_count * sizeof(run_point) + blocks * head->length * sizeof(real);
+           (size_t)head->curve_count * sizeof(run_point) + blocks * head->length * sizeof(real) +
+           exposure_size(t->exposure, head->positions);
 }
 
 static const char *checkpoint_take(const char *from, void *to, size_t size)
@@ -122,7 +127,7 @@ static const char *checkpoint_take(const char *from, void *to, size_t size)
     return from + size;
 }
 
-static void checkpoint_restore(const char *from, const checkpoint_head *head, trainer *t, run_result *out)
+static int checkpoint_restore(const char *from, const checkpoint_head *head, trainer *t, run_result *out)
 {
     size_t block = head->length * sizeof(real);
     from = checkpoint_take(from, out->curve, (size_t)head->curve_count * sizeof *out->curve);
@@ -130,7 +135,7 @@ static void checkpoint_restore(const char *from, const checkpoint_head *head, tr
     from = checkpoint_take(from, t->optimiser.first, block);
     from = checkpoint_take(from, t->optimiser.second, block);
     if (t->config->train.select == CONFIG_SELECT_BEST)
-        checkpoint_take(from, t->best, block);
+        from = checkpoint_take(from, t->best, block);
     model_changed(t->model);
     t->optimiser.step = head->optimiser_steps;
     t->best_step = head->best_step;
@@ -139,6 +144,7 @@ static void checkpoint_restore(const char *from, const checkpoint_head *head, tr
     t->reach = head->reach;
     out->curve_count = head->curve_count;
     out->tokens_seen = head->tokens_seen;
+    return exposure_load(t->exposure, head->positions, from);
 }
 
 int checkpoint_load(const char *path, trainer *t, run_result *out, int *ended, checkpoint_cost *cost, error *e)
@@ -151,12 +157,10 @@ int checkpoint_load(const char *path, trainer *t, run_result *out, int *ended, c
         return 0;
     }
     out->curve = malloc((size_t)head.curve_count * sizeof *out->curve + 1);
-    if (!out->curve) {
-        free(data);
-        return error_set(e, ERROR_ENVIRONMENT, "%s: no memory for the training curve", path);
-    }
-    checkpoint_restore(data + CHECKPOINT_DIGEST + sizeof head, &head, t, out);
+    int failed = !out->curve || checkpoint_restore(data + CHECKPOINT_DIGEST + sizeof head, &head, t, out) < 0;
     free(data);
+    if (failed)
+        return error_set(e, ERROR_ENVIRONMENT, "%s: no memory for the training so far", path);
     *ended = head.ended;
     *cost = head.cost;
     return head.steps;

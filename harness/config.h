@@ -45,6 +45,8 @@ typedef struct run_config {
         int check_every; /* steps between validations in distribution; 0: only at the end */
         double stop_at;  /* stops once validation exact match reaches this; 0: never */
         int select;      /* the last step's weights, or the best in distribution */
+        int positions;   /* what each position met is recorded (exposure.h) */
+        int data;        /* distinct sequences (answer tasks) or tokens of text that training meets; 0: no limit */
     } train;
     struct {
         pe_list ratios;         /* test lengths as multiples of train.len */

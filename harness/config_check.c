@@ -285,6 +285,21 @@ static int check_training(run_config *c, const char **row, error *e)
     return 0;
 }
 
+/* The longest training window and the token behind it must lie in what training may read. How much text there is, is
+ * seen when the run opens its task. */
+static int check_data(const run_config *c, const task *t, const char **row, error *e)
+{
+    *row = "train.data";
+    if (c->train.data == 0 || task_of(t)->kind != TASK_LANGUAGE)
+        return 0;
+    if (!task_of(t)->limit)
+        return error_set(e, ERROR_USAGE, "%s has no text of which training could read less", task_of(t)->name);
+    if (c->train.data > task_tokens(t, c->train.len))
+        return 0;
+    return error_set(e, ERROR_USAGE, "%d tokens of text are too few: a window of train.len, %d, and the token behind "
+                     "it need %d", c->train.data, c->train.len, task_tokens(t, c->train.len) + 1);
+}
+
 static int check_language_lengths(const run_config *c, const task *t, const length_bin *bins, int count, const char **row,
                                   error *e)
 {
@@ -429,6 +444,8 @@ static int check_task(run_config *c, const registry *r, const length_bin *bins, 
     }
     if (result == 0 && task_of(t)->kind == TASK_LANGUAGE)
         result = check_language_lengths(c, t, bins, count, row, e);
+    if (result == 0)
+        result = check_data(c, t, row, e);
     if (result == 0)
         result = extend_check_tasks(c, t, row, e);
     if (result == 0)

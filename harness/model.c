@@ -67,6 +67,7 @@ static size_t model_encoding_param(model *m, const attention_member *owner, cons
     made->init = p->init;
     made->least = p->least;
     made->most = p->most;
+    made->per_position = p->per_position;
     made->owner = owner;
     made->owner_layer = p->per_layer ? layer : -1;
     made->owner_index = index;

@@ -29,6 +29,7 @@ typedef struct model_param {
     pe_init init;
     double least, most;       /* an encoding's: as in pe_param */
     int matrix;               /* 1: weight matrix of a linear map */
+    int per_position;         /* 1: a row belongs to one position (pe_param) */
     const attention_member *owner; /* the encoding that it belongs to; NULL: the network's own */
     int owner_layer, owner_index;  /* layer (-1: shared) and index in the owner's params */
 } model_param;

@@ -14,8 +14,9 @@
 enum { PRODUCT_PANEL = 32 };
 
 /* What a triangular operand makes unnecessary. `diagonal`: row r of c belongs to the query or key diagonal + r, or begins at
- * depth r - diagonal. A group of rows is worked off together, so up to 7 entries past the limit are read or written all the
- * same: there a must be 0 (depth) or c is free to hold anything (columns). */
+ * depth r - diagonal. A group of rows is worked off together, so up to PRODUCT_PAST entries past the limit are read or
+ * written all the same: there a must be 0 (depth) or c is free to hold anything (columns). */
+enum { PRODUCT_PAST = 7 };
 typedef enum product_part {
     PRODUCT_WHOLE,
     PRODUCT_COLUMNS_TO_DIAGONAL,   /* row r: columns 0 .. diagonal + r, to the end of their panel */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "record_exposure.h"
 
 static const char record_schema[] = "posbench-record/1";
 
@@ -149,9 +150,12 @@ static json_t *record_selection(const run_config *c, const run_result *r)
 
 static json_t *record_data(const run_result *r)
 {
-    return json_pack("{s:i, s:I, s:o, s:i, s:o}", "train_tokens_max", r->train_tokens_max, "tokens_seen",
-                     (json_int_t)r->tokens_seen, "map_reach", record_real(r->map_reach), "task_version",
-                     r->task_version, "corpus_sha256", record_string(r->corpus_digest));
+    json_t *data = json_pack("{s:i, s:I, s:o, s:i, s:o}", "train_tokens_max", r->train_tokens_max, "tokens_seen",
+                             (json_int_t)r->tokens_seen, "map_reach", record_real(r->map_reach), "task_version",
+                             r->task_version, "corpus_sha256", record_string(r->corpus_digest));
+    if (r->distinct > 0)
+        json_object_set_new(data, "distinct", json_integer(r->distinct));
+    return data;
 }
 
 static json_t *record_cost(const run_result *r)
@@ -174,13 +178,13 @@ json_t *record_json(const run_config *c, const run_result *r, const host_facts *
     char key[CONFIG_KEY_SIZE], canonical[CONFIG_TEXT_MAX];
     config_key(c, key);
     config_print(c, canonical, sizeof canonical);
-    json_t *record = json_pack(
-        "{s:s, s:s, s:s, s:o, s:s, s:i, s:o, s:{s:I, s:I}, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", record_schema,
-        "key", key, "canonical", canonical, "config", record_config(c), "status", run_status_name(r->status),
-        "status_step", r->status_step, "message", record_string(r->message), "parameters", "total",
-        (json_int_t)r->parameters, "encoding", (json_int_t)r->encoding_parameters, "data", record_data(r), "selection",
-        record_selection(c, r), "training", record_training(r), "evaluation", record_evaluation(r), "per_position",
-        record_per_position(r), "cost", record_cost(r), "host", record_host(h));
+    json_t *record = json_pack("{s:s, s:s, s:s, s:o, s:s, s:i, s:o, s:{s:I, s:I}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "schema",
+                     record_schema, "key", key, "canonical", canonical, "config", record_config(c), "status",
+                     run_status_name(r->status), "status_step", r->status_step, "message", record_string(r->message),
+                     "parameters", "total", (json_int_t)r->parameters, "encoding", (json_int_t)r->encoding_parameters,
+                     "data", record_data(r), "selection", record_selection(c, r), "training", record_training(r),
+                     "evaluation", record_evaluation(r), "per_position", record_per_position(r), "cost", record_cost(r),
+                     "host", record_host(h), "exposure", record_exposure(c, r->exposure));
     if (record && extend_is_on(c))
         json_object_set_new(record, "extension", record_extension(r));
     return record;
@@ -199,7 +203,7 @@ int record_write(const char *path, const json_t *record, error *e)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-enum { MAY_BE_NULL = 1, MAY_BE_ABSENT = 2 };
+enum { MAY_BE_NULL = 1, MAY_BE_MISSING };
 
 static const struct {
     const char *name;
@@ -210,7 +214,8 @@ static const struct {
     {"status", JSON_STRING, 0},     {"status_step", JSON_INTEGER, 0}, {"message", JSON_STRING, MAY_BE_NULL},
     {"parameters", JSON_OBJECT, 0}, {"data", JSON_OBJECT, 0},         {"selection", JSON_OBJECT, 0},
     {"training", JSON_ARRAY, 0},    {"evaluation", JSON_ARRAY, 0},    {"per_position", JSON_ARRAY, 0},
-    {"cost", JSON_OBJECT, 0},       {"host", JSON_OBJECT, 0},         {"extension", JSON_ARRAY, MAY_BE_ABSENT},
+    {"cost", JSON_OBJECT, 0},       {"host", JSON_OBJECT, 0},         {"exposure", JSON_OBJECT, MAY_BE_MISSING},
+    {"extension", JSON_ARRAY, MAY_BE_MISSING},
 };
 
 static int record_check_key(const char *path, const json_t *record, error *e)
@@ -241,7 +246,7 @@ static int record_check(const char *path, const json_t *record, error *e)
                          json_string_value(schema), record_schema);
     for (size_t i = 0; i < sizeof record_sections / sizeof record_sections[0]; i++) {
         const json_t *section = json_object_get(record, record_sections[i].name);
-        if (!section && record_sections[i].may == MAY_BE_ABSENT)
+        if (!section && record_sections[i].may == MAY_BE_MISSING)
             continue;
         if (!section)
             return error_set(e, ERROR_ENVIRONMENT, "%s: \"%s\" is missing", path, record_sections[i].name);

@@ -38,11 +38,13 @@ void host_facts_read(host_facts *h);
  *   "cost": {"train_seconds", "evaluate_seconds", "cpu_seconds", "peak_bytes": int}
  *   "host": {"version", "compiler", "flags", "level", "kernel", "cpu", "host", "cores": int}
  *
- * and, where extend.methods asks for it:
+ * and, where they were measured (older records have none of them):
  *
+ *   "data": {..., "distinct": int}      sequences that training draws, or tokens of text that it reads
+ *   "exposure": record_exposure.h       with train.positions
  *   "extension": [{"factor", "method", "task_options": string or null, "steps", "tokens": int, "min_len", "max_len",
  *                  "ratio", "metric", "mode", "value", "n", "status", "flag": string or null,
- *                  "reason": string or null}, ...]
+ *                  "reason": string or null}, ...]      with extend.methods
  *
  * "cost" and "host" alone differ between two runs of the same command on one machine. The caller owns the value. */
 json_t *record_json(const run_config *c, const run_result *r, const host_facts *h);

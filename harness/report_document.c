@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report_data.h"
+#include "report_starved.h"
+
 /* A figure with its panels, if the records hold anything for it. */
 static void document_figure(const report_figures *f, report_figure_kind kind, const char *caption, document *d)
 {
@@ -93,6 +96,47 @@ static void document_training(const report_view *v, const report_figures *f, doc
     report_tune_table(v, d);
 }
 
+/* Nothing where no run recorded it. */
+static void document_starved(const report_view *v, const report_figures *f, document *d)
+{
+    if (f->first[REPORT_STARVED_GRADIENT] < 0)
+        return;
+    doc_add(d, DOC_SECTION, "Starved positions", NULL);
+    doc_add(d, DOC_PARAGRAPH,
+            "Where long training sequences are rare, late positions meet few tokens and small gradients. Positions are "
+            "those that the map gives in the first layer, rounded to whole numbers; " DOC_LINK "positions.csv" DOC_TO
+            "positions.csv" DOC_END " has them run by run, for each quarter of training.",
+            NULL);
+    document_figure(f, REPORT_STARVED_GRADIENT,
+                    "Squared gradient of the step's mean loss with respect to what enters the first layer, summed over "
+                    "training, by position, in per cent of an even share of the positions. Neighbouring positions are "
+                    "taken together where there are more than 16. Geometric means over seeds with 95 % intervals of the "
+                    "logarithm, cut where they leave the range of the means; a logarithmic axis has no place for "
+                    "positions that met nothing: there the line has a gap or ends. A panel for each distribution of "
+                    "training lengths.",
+                    d);
+    document_figure(f, REPORT_STARVED_LOSS,
+                    "Loss at each position at the end of training, of test sequences of the training length, under the "
+                    "map of evaluation: means over seeds with 95 % intervals. What all curves share is of the test "
+                    "sequences.",
+                    d);
+    document_figure(f, REPORT_STARVED_ACCURACY, "The same for the share of right tokens.", d);
+    report_starved_table(v, d);
+}
+
+static void document_data(const report_view *v, const report_figures *f, document *d)
+{
+    if (f->first[REPORT_DATA] < 0)
+        return;
+    doc_add(d, DOC_SECTION, "Data scale", NULL);
+    document_figure(f, REPORT_DATA,
+                    "Score at the training length over how much training data there was, at equal steps: means over "
+                    "seeds with 95 % intervals. Less of a text is a part of more of it, chosen anew by each seed, so the "
+                    "intervals are also over texts; few sequences of an answer task are the first ones of many.",
+                    d);
+    report_data_tables(v, d);
+}
+
 void report_document(const report_view *v, const report_figures *f, const report_sources *s, document *d)
 {
     *d = (document){0};
@@ -137,6 +181,8 @@ void report_document(const report_view *v, const report_figures *f, const report
         report_window_tables(v, d);
     }
     document_extended(v, f, d);
+    document_starved(v, f, d);
+    document_data(v, f, d);
     document_training(v, f, d);
     report_notes(v, f, d);
     report_how_to_read(v, d);

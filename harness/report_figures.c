@@ -1,5 +1,7 @@
 #include "report_figures.h"
+#include "report_data.h"
 #include "report_methods.h"
+#include "report_starved.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,6 +99,7 @@ int report_figures_write(const report_view *v, const char *dir, report_figures *
     if (report_extrapolation_write(v, dir, out, e) < 0 || report_reach_write(v, dir, out, e) < 0 ||
         report_ranks_write(v, dir, out, e) < 0 || report_positions_write(v, dir, out, e) < 0 ||
         report_training_write(v, dir, out, e) < 0 || report_quality_write(v, dir, out, e) < 0 ||
+        report_starved_write(v, dir, out, e) < 0 || report_data_write(v, dir, out, e) < 0 ||
         report_extended_write(v, dir, out, e) < 0)
         return -1;
     return 0;

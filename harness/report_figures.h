@@ -23,6 +23,10 @@ typedef enum report_figure_kind {
     REPORT_POSITIONS,        /* loss by position of long texts */
     REPORT_TRAINING,         /* training loss by step */
     REPORT_COST,             /* score over training time */
+    REPORT_STARVED_GRADIENT, /* what positions met in training: squared gradients */
+    REPORT_STARVED_LOSS,     /* and how well they are predicted in the end */
+    REPORT_STARVED_ACCURACY,
+    REPORT_DATA,             /* score over the amount of training data */
     REPORT_EXTENDED,         /* score at longer lengths over steps of fine-tuning there: a panel for each encoding */
     REPORT_FIGURE_KINDS
 } report_figure_kind;

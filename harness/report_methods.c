@@ -113,15 +113,22 @@ static void methods_network(const report_view *v, document *d)
     methods_end(d, &b);
 }
 
-static void methods_data(const report_sources *s, document *d)
+static void methods_data(const report_view *v, const report_sources *s, document *d)
 {
     buffer b = BUFFER_INIT;
     methods_begin("Data.", &b);
     buffer_add(&b, "The tasks are ");
     methods_list(s, "task", &b);
     buffer_add(&b,
-               ", with the options given in the tables. No training sequence is stored and used again: each is "
-               "drawn anew from a counter-based random generator keyed by the seed, the step and its place in the "
+               ", with the options given in the tables. ");
+    if (methods_all(v, "train.data", "0"))
+        buffer_add(&b, "No training sequence is stored and used again: each is drawn anew");
+    else
+        methods_add(v, "How much training meets differs or is limited (train.data: ", "train.data",
+                    "; 0 is no limit): the first so many sequences of answer tasks come again and again in the same "
+                    "order, and windows of a text are drawn from one stretch of so many tokens. Sequences are drawn", &b);
+    buffer_add(&b,
+               " from a counter-based random generator keyed by the seed, the step and its place in the "
                "batch. Prompts of answer tasks belong to training, validation or test by a hash of their tokens, so "
                "that no stream meets another's; where so few short prompts exist that this cannot be, the share of "
                "shared ones is reported. Texts are split into separate stretches.");
@@ -277,7 +284,7 @@ void report_methods(const report_view *v, const report_sources *s, document *d)
     doc_add(d, DOC_SECTION, "Methods", NULL);
     methods_encodings(v, s, d);
     methods_network(v, d);
-    methods_data(s, d);
+    methods_data(v, s, d);
     methods_lengths(v, d);
     methods_optimiser(v, d);
     methods_selection(v, d);

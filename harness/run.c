@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "evaluate.h"
+#include "exposure.h"
 #include "extension.h"
 #include "gemm.h"
 #include "regime.h"
@@ -31,6 +32,7 @@ void run_result_free(run_result *out)
     free(out->values);
     free(out->curve);
     free(out->extensions);
+    exposure_free(out->exposure);
     *out = (run_result){ 0 };
 }
 
@@ -39,6 +41,7 @@ typedef struct run_session {
     arena memory;
     layered_stack stacks, eval_stacks;
     task *task;
+    long distinct; /* as in run_result */
     model model, eval_model;
     trainer trainer;
 } run_session;
@@ -64,6 +67,19 @@ int run_lengths(const run_config *c, int *shortest, int *longest, error *e)
     return 0;
 }
 
+/* Language tasks hold a text, of which training may read less; answer tasks draw sequences without end, or draw the first
+ * ones again. */
+static int session_limit(run_session *s, const run_config *c, error *e)
+{
+    const task_descriptor *d = task_of(s->task);
+    long drawn = (long)c->train.steps * c->train.batch;
+    if (d->kind == TASK_ANSWER)
+        s->distinct = c->train.data > 0 && c->train.data < drawn ? c->train.data : drawn;
+    else if (d->limit)
+        s->distinct = task_limit(s->task, c->train.data, (uint64_t)c->seed, e);
+    return s->distinct < 0 ? -1 : 0;
+}
+
 static int session_open(run_session *s, const run_config *c, const registry *r, error *e)
 {
     int shortest, longest;
@@ -71,7 +87,7 @@ static int session_open(run_session *s, const run_config *c, const registry *r, 
         config_eval_stacks(c, r, &s->eval_stacks, e) < 0)
         return -1;
     s->task = task_open(c->task, config_regime(c), shortest, longest, e);
-    if (!s->task)
+    if (!s->task || session_limit(s, c, e) < 0)
         return -1;
     int train_tokens = task_tokens(s->task, c->train.len);
     if (model_create(&s->model, &s->memory, c, &s->stacks, task_vocab(s->task), train_tokens, 1, e) < 0)
@@ -89,6 +105,7 @@ static void run_describe(const run_session *s, run_result *out)
     out->encoding_parameters = model_encoding_parameters(&s->model);
     out->train_tokens_max = s->model.shape.train_len;
     out->task_version = task_of(s->task)->version;
+    out->distinct = s->distinct;
     snprintf(out->corpus_digest, sizeof out->corpus_digest, "%s", digest ? digest : "");
 }
 
@@ -96,7 +113,7 @@ static int run_evaluate(run_session *s, const run_config *c, const run_watch *wa
 {
     evaluation v = { .config = c, .task = s->task, .model = &s->eval_model, .map = s->eval_stacks.pattern[0].map,
                      .map_options = s->eval_stacks.pattern[0].map_options, .reach = s->trainer.reach, .watch = watch };
-    if (evaluate_all(&v, out, e) == 0)
+    if (evaluate_all(&v, out, e) == 0 && (!out->exposure || exposure_test(&v, out->exposure, e) == 0))
         return 0;
     if (e->kind != ERROR_INTERRUPTED)
         return -1;

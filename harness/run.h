@@ -55,6 +55,37 @@ typedef struct run_point {  /* of the training curve */
     double validation_exact, validation_loss; /* NAN where not measured */
 } run_point;
 
+/* What one position, or one row, met in one quarter of the steps of training. */
+enum { RUN_PHASES = 4 };
+typedef struct run_met {
+    long updates;           /* a position: tokens that stood there; a row: steps in which its gradient was not 0 */
+    double gradient;        /* squared, summed over these */
+} run_met;
+
+/* A parameter whose rows belong to one position each. */
+typedef struct run_exposure_table {
+    char name[96];
+    size_t offset;          /* in the model's flat block */
+    int rows, cols;
+    double *first_norm;     /* [rows] Euclidean, before training */
+    double *norm;           /* [rows] of the weights that were tested */
+    run_met *met;           /* [rows][RUN_PHASES] */
+} run_exposure_table;
+
+/* exposure.h */
+typedef struct run_exposure {
+    int positions, room;    /* 0 .. the largest that was met, rounded */
+    run_met *met;           /* [positions][RUN_PHASES] */
+    long beyond;            /* tokens past the last position that is recorded */
+    int tables;
+    run_exposure_table *table;
+    int tested;             /* positions of the test at the training length; 0: there was none */
+    double *loss;           /* [tested] mean, nats; NAN where nothing was scored */
+    double *accuracy;       /* [tested] share of right guesses */
+    long *n;                /* [tested] scored tokens */
+    int failed;             /* memory was short in training */
+} run_exposure;
+
 typedef struct run_result {
     run_status status;
     int status_step;        /* the step at which it diverged or was interrupted; else the last */
@@ -78,6 +109,9 @@ typedef struct run_result {
     double train_seconds, evaluate_seconds, cpu_seconds;
     long peak_bytes;        /* resident */
     int weights_saved;      /* 1: run_execute_with has written them */
+    run_exposure *exposure; /* owned; NULL: train.positions is off */
+    long distinct;          /* sequences that training draws, no two with the same numbers (answer tasks), or tokens of
+                             * text that it reads; 0: not known */
 } run_result;
 
 /* Called now and then with the phase ("train", "evaluate", "extend"), steps done and in all, and the newest loss. */

@@ -62,6 +62,17 @@ typedef struct stat_paired {
 } stat_paired;
 void stat_pair(const double *d, int n, uint64_t stream, stat_paired *out);
 
+/* Where two curves cross, from their paired differences d[pairs][points] at x[points] > 0, ascending: the first place at which
+ * the mean difference, drawn with straight lines over log x, changes its sign. The interval holds the middle 95 % of that
+ * place in those of 4000 resamples of the pairs that cross at all. */
+typedef struct stat_crossed {
+    double at;             /* NAN: the means do not cross */
+    int count;             /* how often they do */
+    double low, high;      /* NAN for fewer than two pairs, or where no resample crosses */
+    double share;          /* of the resamples that cross; NAN for fewer than two pairs */
+} stat_crossed;
+void stat_crossing(const double *x, const double *d, int pairs, int points, uint64_t stream, stat_crossed *out);
+
 /* a - b, and exactly 0 where only rounding tells them apart (1e-12 of their size). */
 double stat_difference(double a, double b);
 

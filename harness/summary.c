@@ -226,6 +226,7 @@ static void summary_count(const results *r, summary *s)
         s->diverged += strcmp(r->run[i].status, "diverged") == 0;
         s->failed += strcmp(r->run[i].status, "failed") == 0;
         s->interrupted += strcmp(r->run[i].status, "interrupted") == 0;
+        s->exposed += r->run[i].ok && json_object_get(r->run[i].record, "exposure");
     }
 }
 

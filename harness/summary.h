@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "buffer.h"
 #include "error.h"
 #include "results.h"
 #include "stats.h"
@@ -89,10 +90,12 @@ typedef struct summary {
     summary_extension *extension; /* sorted: task, metric, mode, train_len, factor, eval_len, encoding, method, task_options,
                                    * steps */
     int records, diverged, failed, interrupted;
+    int exposed; /* ended well and recorded what positions met */
 } summary;
 
-/* Reads every record below dir/runs and writes dir/runs.csv, summary.csv, curves.csv and comparisons.csv, and where some
- * run went on at longer lengths extension.csv, each whole or not at all. `out` may be NULL.
+/* Reads every record below dir/runs and writes dir/runs.csv, summary.csv, curves.csv and comparisons.csv, and, where a
+ * record says what positions met in training, positions.csv, and where some run went on at longer lengths,
+ * extension.csv, each whole or not at all. `out` may be NULL.
  *
  * A run that diverged, failed or was interrupted has one row in runs.csv, with its status and without a value; it is
  * counted in `summary` and enters no mean. Runs that did not fit in distribution do enter: `fitted` says how many did.
@@ -104,6 +107,10 @@ void summary_free(summary *s);
 /* The two halves of it: records that are in memory already to rows, and to the files. */
 int summary_build(const results *r, summary *out, error *e);
 int summary_write(const char *dir, const results *r, const summary *s, error *e);
+
+/* positions.csv (summary_positions.c): what each position met in training, of all runs that ended well and recorded it. Returns
+ * how many these are. summary_write writes the file where there is one. */
+int summary_positions(const results *r, buffer *b);
 
 /* The parts of summary_build, one file each: curves and contrasts of s->rows. -1: no memory. */
 int summary_curves(summary *s);

@@ -180,7 +180,8 @@ static int summary_write_file(const char *dir, const char *name, const buffer *b
 
 int summary_write(const char *dir, const results *r, const summary *s, error *e)
 {
-    buffer runs = BUFFER_INIT, rows = BUFFER_INIT, curves = BUFFER_INIT, contrasts = BUFFER_INIT, extension = BUFFER_INIT;
+    buffer runs = BUFFER_INIT, rows = BUFFER_INIT, curves = BUFFER_INIT, contrasts = BUFFER_INIT;
+    buffer positions = BUFFER_INIT, extension = BUFFER_INIT;
     summary_write_runs(&runs, r);
     buffer_add(&rows, summary_header);
     for (int i = 0; i < s->count; i++)
@@ -198,7 +199,9 @@ int summary_write(const char *dir, const results *r, const summary *s, error *e)
                  summary_write_file(dir, "summary.csv", &rows, e) < 0 ||
                  summary_write_file(dir, "curves.csv", &curves, e) < 0 ||
                  summary_write_file(dir, "comparisons.csv", &contrasts, e) < 0 ||
-                 (s->extensions > 0 && summary_write_file(dir, "extension.csv", &extension, e) < 0);
+                 (s->extensions > 0 && summary_write_file(dir, "extension.csv", &extension, e) < 0) ||
+                 (summary_positions(r, &positions) > 0 && summary_write_file(dir, "positions.csv", &positions, e) < 0);
+    buffer_free(&positions);
     buffer_free(&runs);
     buffer_free(&rows);
     buffer_free(&curves);

@@ -254,6 +254,18 @@ const unsigned char *task_text(const task *t, task_stream s, long *count)
     return t->descriptor->text(t->state, s, count);
 }
 
+long task_limit(task *t, long count, uint64_t seed, error *e)
+{
+    const task_descriptor *d = t->descriptor;
+    assert(d->limit && t->state);
+    rng r = rng_stream(seed, RNG_DATA, 0, 0);
+    long read = d->limit(t->state, count, rng_uniform(&r));
+    if (read < 0)
+        return error_set(e, ERROR_ENVIRONMENT, "train.data: %ld tokens, but the text of %s has %ld for training", count,
+                         d->name, -read);
+    return read;
+}
+
 int task_scored(const task *t, int len)
 {
     return t->descriptor->scored ? t->descriptor->scored(t->options, len) : 0;

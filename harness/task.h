@@ -121,6 +121,11 @@ typedef struct task_descriptor {
 
     /* Optional. Whole BibTeX entries of works that `source` names, as in pe_descriptor. */
     const char *bibtex;
+
+    /* Language tasks, optional. From now on training reads `count` tokens in a row of its stretch alone (0: all of them);
+     * share, in [0,1), says where they begin: at that share of the places where they can. With one share, less is a part
+     * of more. Returns how many it reads, or, where the stretch holds fewer, minus their number. */
+    long (*limit)(void *state, long count, double share);
 } task_descriptor;
 
 /* ------------------------------------------------------------------------------------------------ for writing tasks */
@@ -155,6 +160,7 @@ enum { TASK_CORPUS_BYTES = 256 };
 typedef struct task_corpus {
     unsigned char *bytes;
     long begin[4];    /* stream s is bytes begin[s] .. begin[s+1]-1 */
+    long train_begin, train_count; /* what training may read of its own */
     double commonest; /* share of the test stretch's most frequent byte */
     char digest[65];  /* SHA-256, hex */
 } task_corpus;
@@ -162,13 +168,14 @@ typedef struct task_corpus {
 #define TASK_CORPUS_FILE "results/corpora/prose.txt"
 #define TASK_CORPUS_HELP "what to read, of any content; a relative path starts at the folder where posbench runs"
 /* *state = a new corpus of the file `path`, each stretch of which holds `window` bytes, as windows of length `len` need.
- * -1 with e set, which begins with `name`. The functions after it serve as a descriptor's state_free, text, digest and
- * chance_token. */
+ * -1 with e set, which begins with `name`. The functions after it serve as a descriptor's state_free, text, digest,
+ * chance_token and limit. */
 int task_corpus_open(const char *name, const char *path, int len, int window, void **state, error *e);
 void task_corpus_free(void *state);
 const unsigned char *task_corpus_stretch(const void *state, task_stream stream, long *count);
 const char *task_corpus_digest(const void *state);
 double task_corpus_commonest(const void *options, const void *state, int len);
+long task_corpus_limit(void *state, long count, double share);
 /* `window` bytes in a row that lie in the stream's stretch, from a uniformly random place. */
 const unsigned char *task_corpus_window(const void *state, task_stream stream, rng *r, int window);
 
@@ -209,6 +216,9 @@ double task_chance_token(const task *t, int len);
 double task_chance_exact(const task *t, int len);
 const char *task_digest(const task *t);                       /* NULL: nothing was read */
 const unsigned char *task_text(const task *t, task_stream s, long *count); /* language tasks with a text */
+/* Language tasks: training reads that many tokens of its text alone, those that the seed names (0: all of them). Returns
+ * how many it reads; -1 with ERROR_ENVIRONMENT where the text holds fewer. Before the first draw. */
+long task_limit(task *t, long count, uint64_t seed, error *e);
 /* Scored tokens of a drawn window; 0: the task has a text, or an answer. */
 int task_scored(const task *t, int len);
 

@@ -91,6 +91,8 @@ int task_corpus_open(const char *name, const char *path, int len, int window, vo
     c->begin[TASK_VALIDATION] = (long)((long long)count * CORPUS_TRAIN_SHARES / CORPUS_SHARES);
     c->begin[TASK_TEST] = (long)((long long)count * (CORPUS_TRAIN_SHARES + 1) / CORPUS_SHARES);
     c->begin[TASK_TEST + 1] = count;
+    c->train_begin = 0;
+    c->train_count = c->begin[TASK_VALIDATION];
     c->commonest = corpus_commonest(c->bytes + c->begin[TASK_TEST], count - c->begin[TASK_TEST]);
     *state = c;
     return 0;
@@ -106,8 +108,19 @@ void task_corpus_free(void *state)
 const unsigned char *task_corpus_stretch(const void *state, task_stream stream, long *count)
 {
     const task_corpus *c = state;
-    *count = c->begin[stream + 1] - c->begin[stream];
-    return c->bytes + c->begin[stream];
+    *count = stream == TASK_TRAIN ? c->train_count : c->begin[stream + 1] - c->begin[stream];
+    return c->bytes + (stream == TASK_TRAIN ? c->train_begin : c->begin[stream]);
+}
+
+long task_corpus_limit(void *state, long count, double share)
+{
+    task_corpus *c = state;
+    long all = c->begin[TASK_VALIDATION];
+    if (count > all)
+        return -all;
+    c->train_count = count ? count : all;
+    c->train_begin = (long)(share * (double)(all - c->train_count + 1));
+    return c->train_count;
 }
 
 const unsigned char *task_corpus_window(const void *state, task_stream stream, rng *r, int window)

@@ -111,5 +111,6 @@ const task_descriptor task_descriptor_masked_text = {
     .window = masked_window,
     .scored = masked_scored,
     .digest = task_corpus_digest,
+    .limit = task_corpus_limit,
     .bibtex = TASK_BIB_DEVLIN,
 };

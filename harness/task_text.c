@@ -80,6 +80,7 @@ const task_descriptor task_descriptor_text = {
     .window = text_stretch,
     .text = task_corpus_stretch,
     .digest = task_corpus_digest,
+    .limit = task_corpus_limit,
     .bibtex = "@article{shannon1951prediction, title = {Prediction and Entropy of Printed {English}}, author = "
               "{Shannon, Claude E.}, journal = {Bell System Technical Journal}, volume = {30}, number = {1}, pages = "
               "{50--64}, year = {1951}} " TASK_BIB_PRESS,

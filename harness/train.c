@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "checkpoint.h"
+#include "exposure.h"
 #include "lengths.h"
 #include "stopwatch.h"
 
@@ -80,25 +81,49 @@ static void trainer_reach(trainer *t, const batch *b)
         }
 }
 
+void train_source(const run_config *c, int answers, int step, int n, uint64_t *index, uint32_t *item)
+{
+    uint64_t size = (uint64_t)c->train.batch, number = (uint64_t)step * size + (uint64_t)n;
+    if (answers && c->train.data > 0)
+        number %= (uint64_t)c->train.data;
+    *index = number / size;
+    *item = (uint32_t)(number % size);
+}
+
+static void trainer_draw(trainer *t, int step)
+{
+    const run_config *c = t->config;
+    int answers = task_of(t->task)->kind == TASK_ANSWER;
+    batch_buffer_clear(&t->data);
+    for (int n = 0; n < c->train.batch; n++) {
+        uint64_t index;
+        uint32_t item;
+        train_source(c, answers, step, n, &index, &item);
+        batch_buffer_draw(&t->data, t->task, TASK_TRAIN, (uint64_t)c->seed, index, item, lengths_draw(c, index, item));
+    }
+}
+
 double trainer_step(trainer *t, int step, double *norm)
 {
     const run_config *c = t->config;
-    uint64_t seed = (uint64_t)c->seed, index = (uint64_t)t->offset + (uint64_t)step;
-    batch_buffer_clear(&t->data);
-    for (int n = 0; n < c->train.batch; n++)
-        batch_buffer_draw(&t->data, t->task, TASK_TRAIN, seed, index, (uint32_t)n,
-                          lengths_draw(c, index, (uint32_t)n));
+    uint64_t seed = (uint64_t)c->seed;
+    int phase = exposure_phase(step, c->train.steps), number = t->offset + step;
+    trainer_draw(t, number);
     /* Every scored token of the step weighs the same, whatever part it falls into. */
     int scored = trainer_scored(&t->data);
     double factor = scored ? 1.0 / scored : 0, sum = 0;
     for (int first = 0, count; first < t->data.sequences; first += count) {
         count = trainer_part(&t->data, first, t->part_tokens);
-        batch b = batch_buffer_part(&t->data, first, count, seed, index, 1, t->part_start);
+        batch b = batch_buffer_part(&t->data, first, count, seed, (uint64_t)number, 1, t->part_start);
         model_forward(t->model, &t->work, &b);
         trainer_reach(t, &b);
         sum += model_loss(t->model, &t->work, &b, factor, NULL, NULL);
         model_backward(t->model, &t->work, &b);
+        if (t->exposure)
+            exposure_add_tokens(t->exposure, phase, t->model, &t->work, &b);
     }
+    if (t->exposure)
+        exposure_add_rows(t->exposure, phase, t->model);
     *norm = adamw_update(&t->optimiser, t->model, train_rate(c, step));
     return sum * factor;
 }
@@ -204,6 +229,8 @@ static int trainer_advance(trainer *t, trainer_sitting *s, int step, run_result 
     int every = c->train.steps / TRAIN_CURVE_POINTS + 1, due = trainer_due(c, step + 1);
     run_point p = { .step = step + 1, .lr = train_rate(c, step), .validation_exact = NAN, .validation_loss = NAN };
     p.loss = trainer_step(t, step, &p.grad_norm);
+    if (t->exposure && t->exposure->failed)
+        return error_set(e, ERROR_ENVIRONMENT, "no memory to record what positions meet");
     out->tokens_seen += t->data.start[t->data.sequences];
     out->status_step = step + 1;
     if (trainer_lost(t, p.loss, p.grad_norm)) {
@@ -251,6 +278,8 @@ static void trainer_finish(trainer *t, run_result *out)
 int trainer_run(trainer *t, const run_watch *watch, const char *state, run_result *out, error *e)
 {
     trainer_sitting s = { .watch = watch, .state = state, .began = stopwatch_wall(), .saved = stopwatch_wall() };
+    if (t->config->train.positions && !(t->exposure = out->exposure = exposure_new(t->model, e)))
+        return -1;
     int step = state ? checkpoint_load(state, t, out, &s.ended, &s.before, e) : 0;
     if (step < 0)
         return -1;
@@ -268,6 +297,8 @@ int trainer_run(trainer *t, const run_watch *watch, const char *state, run_resul
         trainer_save(t, &s, out, step, 1); /* evaluation may be interrupted, too */
     if (out->status == RUN_OK)
         trainer_finish(t, out);
+    if (t->exposure)
+        exposure_norms(t->exposure, t->model);
     out->train_seconds = cost.train_seconds;
     out->cpu_seconds = cost.cpu_seconds;
     return 0;

@@ -49,13 +49,18 @@ typedef struct trainer {
     double best_loss, best_exact;
     int best_step;
     double reach;             /* the largest position met so far */
+    run_exposure *exposure;   /* borrowed from the result; NULL: what positions meet is not recorded */
     int offset;               /* steps of an earlier training: step s draws batch offset + s */
 } trainer;
 
 int trainer_create(trainer *t, arena *a, const run_config *c, const task *what, model *m, error *e);
 
-/* One step: draws batch offset + `step`, adds up the gradients of its parts and updates. Returns the mean loss over the scored tokens,
- * in nats; *norm: the gradient's before clipping. Not finite: nothing was updated. */
+/* The step and item by whose numbers sequence n of a step is drawn. With train.data, in answer tasks, those of sequence
+ * (step batch + n) mod train.data: the same sequences come again in the same order. Their positions are drawn anew. */
+void train_source(const run_config *c, int answers, int step, int n, uint64_t *index, uint32_t *item);
+
+/* One step: draws batch offset + `step`, adds up the gradients of its parts and updates. Returns the mean loss over the
+ * scored tokens, in nats; *norm: the gradient's before clipping. Not finite: nothing was updated. */
 double trainer_step(trainer *t, int step, double *norm);
 
 /* Whether a step's loss or gradient says that training has diverged: not finite, or so far above the loss of a uniform guess

@@ -12,6 +12,11 @@ PE_VEC_INLINE pe_vec vmath_exp(pe_vec x)
     return y;
 }
 
+PE_VEC_INLINE pe_vec vmath_exp_below(pe_vec x)
+{
+    return vmath_exp(x);
+}
+
 PE_VEC_INLINE real vmath_erf(real x)
 {
     return erf(x);
@@ -21,14 +26,13 @@ PE_VEC_INLINE real vmath_erf(real x)
 
 /* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low
  * bits (which any value-changing optimisation would break). ln 2 is subtracted in two parts, so that r is exact. The polynomial
- * is the Taylor series to r^7, whose rest is below 2^-27. Below -87 the result is 0, above 88 it is held at exp(88). */
-PE_VEC_INLINE pe_vec vmath_exp(pe_vec x)
+ * is the Taylor series to r^7, whose rest is below 2^-27. Below -87 the result is 0; x must not be above 88. */
+PE_VEC_INLINE pe_vec vmath_exp_below(pe_vec x)
 {
     const float shift = 12582912.0f;
-    pe_vec c = pe_vec_min(x, pe_vec_fill(88));
-    pe_vec t = c * 1.44269504088896341f + shift;
+    pe_vec t = x * 1.44269504088896341f + shift;
     pe_vec n = t - shift;
-    pe_vec r = c - n * 0.693145751953125f;
+    pe_vec r = x - n * 0.693145751953125f;
     r = r - n * 1.428606765330187e-06f;
     pe_vec p = pe_vec_fill(1.0f / 5040);
     p = p * r + 1.0f / 720;
@@ -40,6 +44,12 @@ PE_VEC_INLINE pe_vec vmath_exp(pe_vec x)
     p = p * r + 1.0f;
     pe_vec y = (pe_vec)((pe_vec_bits)p + ((pe_vec_bits)t << 23));
     return (pe_vec)((pe_vec_mask)y & ~(x < -87.0f));
+}
+
+/* Above 88 the result is held at exp(88). */
+PE_VEC_INLINE pe_vec vmath_exp(pe_vec x)
+{
+    return vmath_exp_below(pe_vec_min(x, pe_vec_fill(88)));
 }
 
 PE_VEC_INLINE real vmath_erf(real x)
@@ -57,39 +67,54 @@ PE_VEC_INLINE pe_vec vmath_logistic(pe_vec x)
 
 /* ------------------------------------------------------------------------------------------------ softmax */
 
+/* Only the vector in which n ends needs a mask, and nothing beyond it an exponential: half a causal block is such. */
 void vmath_softmax(real *s, const real *bias, int n, int room)
 {
     pe_vec top = pe_vec_fill(-INFINITY), sum = pe_vec_fill(0);
-    for (int j = 0; j < room; j += PE_VEC_LANES) {
+    int whole = n / PE_VEC_LANES * PE_VEC_LANES, end = whole < n ? whole + PE_VEC_LANES : whole;
+    for (int j = 0; j < whole; j += PE_VEC_LANES) {
         pe_vec x = pe_vec_load(s + j);
         if (bias)
-            x += pe_vec_load(bias + j);
-        x = pe_vec_select(pe_vec_below(j, n), x, pe_vec_fill(-INFINITY));
-        pe_vec_store(s + j, x);
+            pe_vec_store(s + j, x += pe_vec_load(bias + j));
+        top = pe_vec_max(top, x);
+    }
+    if (whole < n) {
+        pe_vec x = pe_vec_load(s + whole);
+        if (bias)
+            x += pe_vec_load(bias + whole);
+        x = pe_vec_select(pe_vec_below(whole, n), x, pe_vec_fill(-INFINITY));
+        pe_vec_store(s + whole, x);
         top = pe_vec_max(top, x);
     }
     real most = pe_vec_top(top);
-    for (int j = 0; j < room; j += PE_VEC_LANES) {
-        pe_vec e = vmath_exp(pe_vec_load(s + j) - most);
+    for (int j = 0; j < end; j += PE_VEC_LANES) {
+        pe_vec e = vmath_exp_below(pe_vec_load(s + j) - most);
         pe_vec_store(s + j, e);
         sum += e;
     }
     real factor = 1 / pe_vec_sum(sum);
-    for (int j = 0; j < room; j += PE_VEC_LANES)
+    for (int j = 0; j < end; j += PE_VEC_LANES)
         pe_vec_store(s + j, pe_vec_load(s + j) * factor);
+    for (int j = end; j < room; j += PE_VEC_LANES)
+        pe_vec_store(s + j, pe_vec_fill(0));
 }
 
 void vmath_softmax_bwd(const real *p, real *ds, int n, int room)
 {
     pe_vec sum = pe_vec_fill(0);
-    for (int j = 0; j < room; j += PE_VEC_LANES) {
-        pe_vec d = pe_vec_select(pe_vec_below(j, n), pe_vec_load(ds + j), pe_vec_fill(0));
-        pe_vec_store(ds + j, d);
-        sum += pe_vec_load(p + j) * d;
+    int whole = n / PE_VEC_LANES * PE_VEC_LANES, end = whole < n ? whole + PE_VEC_LANES : whole;
+    for (int j = 0; j < whole; j += PE_VEC_LANES)
+        sum += pe_vec_load(p + j) * pe_vec_load(ds + j);
+    if (whole < n) {
+        pe_vec d = pe_vec_select(pe_vec_below(whole, n), pe_vec_load(ds + whole), pe_vec_fill(0));
+        pe_vec_store(ds + whole, d);
+        sum += pe_vec_load(p + whole) * d;
     }
     real mean = pe_vec_sum(sum);
-    for (int j = 0; j < room; j += PE_VEC_LANES)
+    for (int j = 0; j < end; j += PE_VEC_LANES)
         pe_vec_store(ds + j, pe_vec_load(p + j) * (pe_vec_load(ds + j) - mean));
+    for (int j = end; j < room; j += PE_VEC_LANES)
+        pe_vec_store(ds + j, pe_vec_fill(0));
 }
 
 double vmath_cross_entropy(const real *s, int n, int target, real factor, real *g)
@@ -102,12 +127,12 @@ double vmath_cross_entropy(const real *s, int n, int target, real factor, real *
     pe_vec last = pe_vec_load_first(s + whole, rest, -INFINITY);
     real top = pe_vec_top(pe_vec_max(most, last));
     for (int j = 0; j < whole; j += PE_VEC_LANES) {
-        pe_vec e = vmath_exp(pe_vec_load(s + j) - top);
+        pe_vec e = vmath_exp_below(pe_vec_load(s + j) - top);
         if (g)
             pe_vec_store(g + j, e);
         sums += e;
     }
-    last = vmath_exp(last - top);
+    last = vmath_exp_below(last - top);
     real sum = pe_vec_sum(sums + last);
     if (g) {
         pe_vec_store_first(g + whole, last, rest);

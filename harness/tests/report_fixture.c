@@ -144,7 +144,9 @@ void made_write(const char *dir, const made_run *made, char *path)
                     .train_seconds = 1.5,
                     .evaluate_seconds = 0.5,
                     .cpu_seconds = 2,
-                    .peak_bytes = 1 << 20};
+                    .peak_bytes = 1 << 20,
+                    .distinct = made->distinct,
+                    .exposure = made->exposure};
     snprintf(r.message, sizeof r.message, "%s", made->message ? made->message : "");
     made_config(made, &c);
     made_train(made, &r);

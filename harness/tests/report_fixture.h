@@ -27,6 +27,8 @@ typedef struct made_run {
     int decoded;                     /* 1: with eval.decode, the same exact match, and `written` as token accuracy */
     double written;
     double overlap[MADE_LENGTHS];    /* shares of test sequences that training may have met */
+    long distinct;                   /* as in run_result */
+    run_exposure *exposure;          /* borrowed; NULL: none */
     run_extension *extended;         /* [extended_count] what followed training; settings must ask for it */
     int extended_count;
 } made_run;

@@ -103,6 +103,11 @@ Test(checkpoint, the_best_weights_are_kept_across_sittings)
     checkpoint_compare("train.select=best|train.lr=0.02");
 }
 
+Test(checkpoint, what_positions_met_is_kept_across_sittings)
+{
+    checkpoint_compare("train.positions=true|train.data=50");
+}
+
 /* A state that is damaged, of another configuration, or cut short is no state: the run begins anew and ends right. */
 Test(checkpoint, a_state_that_does_not_fit_is_not_used)
 {

@@ -73,6 +73,8 @@ Test(config, defaults_of_format_1)
         "train.check_every=200",
         "train.stop_at=0",
         "train.select=last",
+        "train.positions=false",
+        "train.data=0",
         "eval.ratios=1;1.5;2;3;4",
         "eval.bins=",
         "eval.items=256",

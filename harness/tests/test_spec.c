@@ -284,7 +284,9 @@ Test(spec, shipped_specs_load)
                  {"bench/specs/smoke.yaml", 42},
                  {"bench/specs/smoke_tasks.yaml", 120},
                  {"bench/specs/main.yaml", 200},
-                 {"bench/specs/huang.yaml", 30}};
+                 {"bench/specs/huang.yaml", 30},
+                 {"bench/specs/starved.yaml", 54},
+                 {"bench/specs/data_scale.yaml", 100}};
     error e = ERROR_INIT;
     registry *r = registry_new(&e);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
