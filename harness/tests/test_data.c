@@ -17,7 +17,7 @@
 
 static run_config data_configure(const char *more)
 {
-    char text[1024];
+    char text[8192];
     run_config c;
     snprintf(text, sizeof text, DATA_SMALL "%s", more);
     setting_checked(&c, text);
