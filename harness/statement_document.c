@@ -1,0 +1,159 @@
+/* statement_document.c - verdicts as a page: an overview, then each group with its statements and their conditions. */
+#include <stdio.h>
+#include <string.h>
+
+#include "statement.h"
+
+enum { LEDGER_OUTCOMES = STATEMENT_NOT_RUN + 1 };
+
+static void ledger_plain(buffer *b, const char *text)
+{
+    doc_plain(b, text);
+}
+
+static void ledger_column(document *d, const char *heading)
+{
+    doc_add(d, DOC_COLUMN, heading, NULL)->flags = DOC_LEFT;
+}
+
+/* A text from a file inside a block. */
+static void ledger_text(document *d, doc_kind kind, const char *before, const char *text)
+{
+    buffer b = BUFFER_INIT;
+    buffer_add(&b, before);
+    ledger_plain(&b, text);
+    doc_add_buffer(d, kind, &b, NULL);
+}
+
+static int ledger_flags(statement_outcome o)
+{
+    return o == STATEMENT_REPRODUCED ? DOC_BEST : o == STATEMENT_NOT_RUN || o == STATEMENT_NOT_TESTABLE ? DOC_DIM : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ the top */
+
+static void ledger_opening(const statement_told *t, int count, document *d)
+{
+    int counts[LEDGER_OUTCOMES] = {0};
+    char number[16];
+    doc_add(d, DOC_TITLE, "Published statements, tested", "posbench claims");
+    doc_add(d, DOC_LEAD,
+            "What papers and tutorials say about position encodings, with the rule that decides each statement and the "
+            "verdict that follows from the records.",
+            NULL);
+    for (int i = 0; i < count; i++)
+        counts[t[i].verdict.outcome]++;
+    for (int o = 0; o < LEDGER_OUTCOMES; o++)
+        if (counts[o]) {
+            snprintf(number, sizeof number, "%d", counts[o]);
+            doc_add(d, DOC_FACT, number, statement_outcome_name((statement_outcome)o));
+        }
+}
+
+static void ledger_overview(const statement_told *t, int count, document *d)
+{
+    doc_add(d, DOC_SECTION, "Verdicts", NULL);
+    doc_add(d, DOC_TABLE, "All statements.", NULL);
+    ledger_column(d, "id");
+    ledger_column(d, "statement");
+    ledger_column(d, "verdict");
+    ledger_column(d, "remark");
+    for (int i = 0; i < count; i++) {
+        buffer remark = BUFFER_INIT, plain = BUFFER_INIT;
+        statement_remark(&t[i], &remark);
+        ledger_plain(&plain, buffer_text(&remark));
+        buffer_free(&remark);
+        doc_add(d, DOC_ROW, NULL, NULL);
+        doc_add(d, DOC_CELL, t[i].statement->id, NULL);
+        ledger_text(d, DOC_CELL, "", t[i].statement->title);
+        doc_add(d, DOC_CELL, statement_outcome_name(t[i].verdict.outcome), NULL)->flags =
+            ledger_flags(t[i].verdict.outcome);
+        doc_add_buffer(d, DOC_CELL, &plain, NULL);
+    }
+    doc_add(d, DOC_TABLE_END, NULL, NULL);
+}
+
+static void ledger_method(document *d)
+{
+    doc_add(d, DOC_SECTION, "How a verdict is reached", NULL);
+    doc_add(d, DOC_PARAGRAPH,
+            "Each statement has a rule that was written before its runs: conditions on a score at a test length, on the "
+            "difference or ratio of two encodings on the same seeds, or on a number that follows from an encoding's formula "
+            "alone and is measured on the encoding as it is shipped. Where there are seeds, the mean and its 95 % interval "
+            "(studentised bootstrap) are compared with the threshold: the condition holds when the whole interval is on the "
+            "side that is asked for, fails when it is on the other side, and is open otherwise.",
+            NULL);
+    doc_add(d, DOC_PARAGRAPH,
+            "A statement is reproduced when all its conditions hold, and not reproduced as soon as one fails. No condition is "
+            "judged before all its runs have ended. For an open one the number of seeds is given with which a test would find "
+            "a distance like the one seen with probability 0.8. Networks here are small: not reproduced means at this scale "
+            "and by this rule. Hollow marks numbers that rest on a map or on rows that were never trained.",
+            NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------ one statement */
+
+static void ledger_rules(const statement_told *t, document *d)
+{
+    static const char *const headings[] = {"condition", "asked", "theirs", "ours", "seeds", "result"};
+    doc_add(d, DOC_TABLE, "", NULL);
+    for (int i = 0; i < 6; i++)
+        ledger_column(d, headings[i]);
+    for (int i = 0; i < t->statement->rules; i++) {
+        const statement_rule *r = &t->statement->rule[i];
+        const statement_finding *f = &t->verdict.finding[i];
+        buffer words = BUFFER_INIT, plain = BUFFER_INIT, asked = BUFFER_INIT, ours = BUFFER_INIT, seeds = BUFFER_INIT;
+        statement_rule_words(r, &words);
+        ledger_plain(&plain, buffer_text(&words));
+        buffer_free(&words);
+        statement_asked(r, &asked);
+        statement_ours(r, f, &ours);
+        if (!r->measure)
+            buffer_format(&seeds, "%d", f->values);
+        doc_add(d, DOC_ROW, NULL, NULL);
+        doc_add_buffer(d, DOC_CELL, &plain, NULL);
+        doc_add_buffer(d, DOC_CELL, &asked, NULL);
+        ledger_text(d, DOC_CELL, "", *r->theirs ? r->theirs : "-");
+        doc_add_buffer(d, DOC_CELL, &ours, NULL)->flags = f->hollow ? DOC_HOLLOW : 0;
+        doc_add_buffer(d, DOC_CELL, &seeds, NULL);
+        doc_add(d, DOC_CELL, finding_state_name(f->state), f->why)->flags = f->state == FINDING_HOLDS ? DOC_BEST : 0;
+    }
+    doc_add(d, DOC_TABLE_END, NULL, NULL);
+}
+
+static void ledger_statement(const statement_told *t, document *d)
+{
+    const statement *s = t->statement;
+    buffer heading = BUFFER_INIT, run = BUFFER_INIT;
+    buffer_format(&heading, "%s ", s->id);
+    ledger_plain(&heading, s->title);
+    doc_add_buffer(d, DOC_SUBSECTION, &heading, statement_outcome_name(t->verdict.outcome));
+    ledger_text(d, DOC_PARAGRAPH, "", s->words);
+    ledger_text(d, DOC_ITEM, "Published: ", s->published);
+    ledger_text(d, DOC_ITEM, "Source: ", s->source);
+    if (*s->refuted)
+        ledger_text(d, DOC_ITEM, "What would refute it: ", s->refuted);
+    if (t->verdict.wanted > 0) {
+        buffer_format(&run, "Runs: %d of %d are there; ", t->verdict.there, t->verdict.wanted);
+        buffer_format(&run, DOC_CODE "posbench claims --run %s" DOC_END " does the rest, in ", s->id);
+        doc_name(&run, t->group->results);
+        doc_add_buffer(d, DOC_ITEM, &run, NULL);
+    }
+    if (*s->untestable)
+        ledger_text(d, DOC_WARNING, "Not tested: ", s->untestable);
+    if (s->rules)
+        ledger_rules(t, d);
+}
+
+void statement_document(const statement_told *t, int count, document *out)
+{
+    *out = (document){0};
+    ledger_opening(t, count, out);
+    ledger_overview(t, count, out);
+    ledger_method(out);
+    for (int i = 0; i < count; i++) {
+        if (i == 0 || t[i].group != t[i - 1].group)
+            ledger_text(out, DOC_SECTION, "", t[i].group->title);
+        ledger_statement(&t[i], out);
+    }
+}

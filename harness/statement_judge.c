@@ -1,0 +1,398 @@
+/* statement_judge.c - from records, or from measurements, to a verdict. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buffer.h"
+#include "rng.h"
+#include "statement.h"
+#include "stats.h"
+
+/* ------------------------------------------------------------------------------------------------ records */
+
+int statement_evidence_load(const char *const *dirs, int count, statement_evidence *out, error *e)
+{
+    *out = (statement_evidence){.folder = calloc((size_t)count + 1, sizeof *out->folder)};
+    if (!out->folder)
+        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    buffer faults = BUFFER_INIT;
+    for (int i = 0; i < count; i++) {
+        char runs[8192];
+        error fault = ERROR_INIT;
+        snprintf(runs, sizeof runs, "%s/runs", dirs[i]);
+        if (access(runs, F_OK) < 0 && errno == ENOENT)
+            continue;
+        if (results_load(dirs[i], &out->folder[out->count], &fault) < 0 && out->folder[out->count].count)
+            buffer_format(&faults, "%s%s", faults.length ? "\n" : "", fault.message);
+        if (out->folder[out->count].count)
+            out->count++;
+        else /* an empty runs/ is what a sweep that has just begun leaves */
+            results_free(&out->folder[out->count]);
+    }
+    int status = faults.length ? error_set(e, ERROR_ENVIRONMENT, "%s", buffer_text(&faults)) : 0;
+    buffer_free(&faults);
+    return status;
+}
+
+void statement_evidence_free(statement_evidence *v)
+{
+    for (int i = 0; i < v->count; i++)
+        results_free(&v->folder[i]);
+    free(v->folder);
+    *v = (statement_evidence){0};
+}
+
+/* The record of a run, whose name is its key; interrupted ones are no outcome. */
+static const run_record *judge_record(const statement_evidence *v, const run_config *c)
+{
+    char key[CONFIG_KEY_SIZE];
+    config_key(c, key);
+    for (int f = 0; f < v->count; f++)
+        for (int i = 0; i < v->folder[f].count; i++)
+            if (strcmp(v->folder[f].run[i].key, key) == 0 && strcmp(v->folder[f].run[i].status, "interrupted") != 0)
+                return &v->folder[f].run[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ one value */
+
+/* What one run says at one length. */
+typedef struct judge_value {
+    enum { JUDGE_VALUE, JUDGE_ABSENT, JUDGE_ENDED, JUDGE_UNDEFINED } state;
+    double value;
+    int hollow, version; /* version: of the task */
+} judge_value;
+
+static int judge_is_usual(const char *mode)
+{
+    return strcmp(mode, "teacher_forced") == 0 || strcmp(mode, "windows") == 0 || strcmp(mode, "masked") == 0;
+}
+
+static const char *judge_text(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+/* The point of a record's evaluation; NULL: there is none. has_value looks at any score. */
+static const json_t *judge_point(const run_record *run, const statement_rule *r, const statement_place *place)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(run->record, "evaluation"), i, row)
+    {
+        const char *mode = judge_text(row, "mode"), *name = judge_text(row, "metric");
+        length_bin bin = {(int)json_integer_value(json_object_get(row, "min_len")),
+                          (int)json_integer_value(json_object_get(row, "max_len")),
+                          json_number_value(json_object_get(row, "ratio"))};
+        int is_metric = r->metric ? strcmp(name, r->metric->name) == 0 : metric_find(name)->role == METRIC_SCORE;
+        if (is_metric && statement_place_is(place, &bin) &&
+            (*r->mode ? strcmp(mode, r->mode) == 0 : judge_is_usual(mode)))
+            return row;
+    }
+    return NULL;
+}
+
+static judge_value judge_at(const run_record *run, const statement_rule *r, const statement_place *place)
+{
+    const json_t *row = judge_point(run, r, place), *value = json_object_get(row, "value");
+    judge_value v = {.state = JUDGE_UNDEFINED};
+    if (!r->metric) {
+        v.state = row ? JUDGE_VALUE : JUDGE_UNDEFINED;
+        v.value = json_is_number(value);
+        return v;
+    }
+    if (!json_is_number(value))
+        return v;
+    v.state = JUDGE_VALUE;
+    v.value = json_number_value(value);
+    v.hollow = *judge_text(row, "flag") != '\0';
+    return v;
+}
+
+/* At `at`, or less what it is at `from`. */
+static judge_value judge_run(const statement_evidence *v, const statement_group *g, const statement_rule *r, int run)
+{
+    const run_record *record = judge_record(v, &g->spec.runs[run]);
+    if (!record)
+        return (judge_value){.state = JUDGE_ABSENT};
+    if (!record->ok)
+        return (judge_value){.state = JUDGE_ENDED};
+    judge_value at = judge_at(record, r, &r->at);
+    if (r->from.kind != PLACE_NONE && at.state == JUDGE_VALUE) {
+        judge_value from = judge_at(record, r, &r->from);
+        at.state = from.state;
+        at.value = stat_difference(at.value, from.value);
+        at.hollow |= from.hollow;
+    }
+    at.version = (int)results_number(record, "data.task_version");
+    return at;
+}
+
+/* ------------------------------------------------------------------------------------------------ a mean */
+
+/* What the quantity can be, so that no interval says more. */
+static void judge_bounds(const statement_rule *r, double *low, double *high)
+{
+    double least = r->metric ? r->metric->low : 0, most = r->metric ? r->metric->high : 1;
+    int differences = (r->operation == STATEMENT_DIFFERENCE) + (r->from.kind != PLACE_NONE);
+    for (int i = 0; i < differences; i++) {
+        double width = most - least;
+        least = -width;
+        most = width;
+    }
+    if (r->operation == STATEMENT_RATIO) {
+        least = r->from.kind == PLACE_NONE ? 0 : -INFINITY;
+        most = INFINITY;
+    }
+    *low = least;
+    *high = most;
+}
+
+/* Whether low .. high is on the side of the thresholds that is asked for, or on the other. */
+static finding_state judge_side(const statement_rule *r, double low, double high)
+{
+    if (high < r->least || low > r->most)
+        return FINDING_FAILS;
+    return !(low < r->least) && !(high > r->most) ? FINDING_HOLDS : FINDING_OPEN;
+}
+
+/* Values that a test against the nearer threshold needs to find a difference like the one seen (stat_pairs_needed). */
+static int judge_needed(const statement_rule *r, double mean, double sd, int n)
+{
+    double distance = INFINITY;
+    if (!isnan(r->least))
+        distance = fabs(mean - r->least);
+    if (!isnan(r->most))
+        distance = fmin(distance, fabs(mean - r->most));
+    int needed = sd > 0 ? stat_pairs_needed(distance / sd) : 0;
+    return needed >= STAT_PAIRS_MAX || needed == 0 ? 0 : needed > n ? needed : n + 1;
+}
+
+static uint64_t judge_stream(const statement *s, int rule)
+{
+    char name[64];
+    snprintf(name, sizeof name, "claim %s %d", s->id, rule);
+    return rng_hash(name);
+}
+
+static void judge_mean(const statement *s, int rule, const double *x, int n, statement_finding *f)
+{
+    const statement_rule *r = &s->rule[rule];
+    double least, most;
+    f->values = n;
+    if (n == 0)
+        return;
+    f->mean = stat_mean(x, n);
+    if (n < 2)
+        return;
+    judge_bounds(r, &least, &most);
+    stat_bootstrap(x, n, judge_stream(s, rule), &f->low, &f->high);
+    f->low = fmax(f->low, least);
+    f->high = fmin(f->high, most);
+    if (n < s->seeds)
+        return;
+    f->state = judge_side(r, f->low, f->high);
+    if (f->state == FINDING_OPEN)
+        f->needed = judge_needed(r, f->mean, stat_sd(x, n), n);
+}
+
+/* ------------------------------------------------------------------------------------------------ a condition on runs */
+
+/* The values of both sides on the seeds that both have, and what became of the runs. */
+typedef struct judge_values {
+    int n, versions[2]; /* the least and the greatest version of the task */
+    double *x, *side[2];
+} judge_values;
+
+static int judge_open(judge_values *v, int room)
+{
+    *v = (judge_values){.x = calloc((size_t)room + 1, sizeof *v->x)};
+    for (int i = 0; i < 2; i++)
+        v->side[i] = calloc((size_t)room + 1, sizeof *v->side[i]);
+    return v->x && v->side[0] && v->side[1] ? 0 : -1;
+}
+
+static void judge_close(judge_values *v)
+{
+    free(v->x);
+    free(v->side[0]);
+    free(v->side[1]);
+}
+
+static void judge_count(const judge_value *value, judge_values *v, statement_finding *f)
+{
+    f->wanted++;
+    f->there += value->state != JUDGE_ABSENT;
+    f->ended_badly += value->state == JUDGE_ENDED;
+    f->undefined += value->state == JUDGE_UNDEFINED;
+    if (value->state != JUDGE_VALUE)
+        return;
+    f->hollow |= value->hollow;
+    if (v->versions[0] == 0 || value->version < v->versions[0])
+        v->versions[0] = value->version;
+    if (value->version > v->versions[1])
+        v->versions[1] = value->version;
+}
+
+static void judge_collect(const statement_evidence *e, const statement_group *g, const statement_rule *r, judge_values *v,
+                          statement_finding *f)
+{
+    const statement_side *a = &r->side[0], *b = &r->side[1];
+    for (int i = 0, j = 0; i < a->count; i++) {
+        judge_value one = judge_run(e, g, r, a->run[i]), other = {.state = JUDGE_VALUE, .value = NAN};
+        int seed = g->spec.runs[a->run[i]].seed;
+        judge_count(&one, v, f);
+        if (r->operation != STATEMENT_VALUE) {
+            while (j < b->count && g->spec.runs[b->run[j]].seed < seed)
+                j++;
+            if (j == b->count || g->spec.runs[b->run[j]].seed != seed)
+                continue; /* a seed of one side alone */
+            other = judge_run(e, g, r, b->run[j]);
+            judge_count(&other, v, f);
+        }
+        if (one.state != JUDGE_VALUE || other.state != JUDGE_VALUE)
+            continue;
+        v->side[0][v->n] = one.value;
+        v->side[1][v->n] = other.value;
+        v->x[v->n++] = r->operation == STATEMENT_VALUE        ? one.value
+                       : r->operation == STATEMENT_DIFFERENCE ? stat_difference(one.value, other.value)
+                                                              : one.value / other.value;
+    }
+}
+
+/* Why an open or absent condition is so. */
+static void judge_explain(const statement *s, const judge_values *v, statement_finding *f)
+{
+    if (f->state == FINDING_ABSENT) {
+        snprintf(f->why, sizeof f->why, f->there ? "%d of %d runs are there" : "no run is there", f->there, f->wanted);
+        return;
+    }
+    if (f->state != FINDING_OPEN)
+        return;
+    size_t used = 0;
+    if (f->values < s->seeds)
+        used += (size_t)snprintf(f->why, sizeof f->why, "%d value%s, the rule wants %d", f->values,
+                                 f->values == 1 ? "" : "s", s->seeds);
+    else if (v->versions[0] != v->versions[1])
+        used += (size_t)snprintf(f->why, sizeof f->why, "records of versions %d to %d of the task", v->versions[0],
+                                 v->versions[1]);
+    else
+        used += (size_t)snprintf(f->why, sizeof f->why, "the interval holds the threshold");
+    if (f->ended_badly)
+        used += (size_t)snprintf(f->why + used, sizeof f->why - used, "; %d of %d runs diverged or failed", f->ended_badly,
+                                 f->wanted);
+    if (f->undefined)
+        snprintf(f->why + used, sizeof f->why - used, "; %d of %d have no value there", f->undefined, f->wanted);
+}
+
+static int judge_runs(const statement_group *g, const statement *s, int rule, const statement_evidence *e,
+                      statement_finding *f)
+{
+    const statement_rule *r = &s->rule[rule];
+    judge_values v;
+    int status = judge_open(&v, r->side[0].count);
+    if (status == 0) {
+        judge_collect(e, g, r, &v, f);
+        judge_mean(s, rule, v.x, v.n, f);
+        for (int i = 0; i < 2 && v.n; i++)
+            f->side[i] = stat_mean(v.side[i], v.n);
+        if (f->there < f->wanted)
+            f->state = FINDING_ABSENT;
+        else if (v.versions[0] != v.versions[1])
+            f->state = FINDING_OPEN;
+        judge_explain(s, &v, f);
+    }
+    judge_close(&v);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ a measurement */
+
+/* How far a number is on the wrong side; 0 or less: it is on the right one. */
+static double judge_excess(const statement_rule *r, int i, double value)
+{
+    double excess = -INFINITY;
+    if (!isnan(r->least))
+        excess = fmax(excess, r->least - value);
+    if (!isnan(r->most))
+        excess = fmax(excess, value - r->most);
+    if (!isnan(r->within))
+        excess = fmax(excess, fabs(value - r->number[i]) - r->within);
+    return isnan(value) ? INFINITY : excess;
+}
+
+static int judge_measure(const statement_group *g, const statement *s, int rule, const registry *known,
+                         statement_finding *f, error *e)
+{
+    const statement_rule *r = &s->rule[rule];
+    double worst = -INFINITY;
+    if (r->measure->measure(r->input, known, f->number, &f->count, e) < 0)
+        return error_prefix(e, "%s:%d: claim %s, %s", g->path, r->line, s->id, r->measure->name);
+    if (!isnan(r->within) && f->count != r->numbers) {
+        f->state = FINDING_FAILS;
+        snprintf(f->why, sizeof f->why, "%d numbers here, %d there", f->count, r->numbers);
+        return 0;
+    }
+    for (int i = 0; i < f->count; i++) {
+        double excess = judge_excess(r, i, f->number[i]);
+        if (excess > worst) {
+            worst = excess;
+            f->worst = i;
+        }
+    }
+    f->state = worst <= 0 ? FINDING_HOLDS : FINDING_FAILS;
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ the verdict */
+
+static void judge_outcome(const statement *s, statement_verdict *v)
+{
+    int count[FINDING_ABSENT + 1] = {0};
+    for (int i = 0; i < v->rules; i++) {
+        const statement_finding *f = &v->finding[i];
+        count[f->state]++;
+        v->wanted += f->wanted;
+        v->there += f->there;
+        if (f->state == FINDING_OPEN && f->needed > v->needed)
+            v->needed = f->needed;
+    }
+    for (int i = 0; i < v->rules; i++) /* one that nobody can tell leaves the whole open */
+        if (v->finding[i].state == FINDING_OPEN && v->finding[i].needed == 0)
+            v->needed = 0;
+    v->outcome = *s->untestable             ? STATEMENT_NOT_TESTABLE
+                 : count[FINDING_FAILS]     ? STATEMENT_NOT_REPRODUCED
+                 : count[FINDING_ABSENT]    ? STATEMENT_NOT_RUN
+                 : count[FINDING_OPEN]      ? STATEMENT_UNDECIDED
+                                            : STATEMENT_REPRODUCED;
+}
+
+int statement_judge(const statement_group *g, const statement *s, const statement_evidence *v, const registry *r,
+                    statement_verdict *out, error *e)
+{
+    int status = 0;
+    *out = (statement_verdict){.rules = s->rules, .finding = calloc((size_t)s->rules + 1, sizeof *out->finding)};
+    if (!out->finding)
+        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    for (int i = 0; i < s->rules && status == 0; i++) {
+        statement_finding *f = &out->finding[i];
+        f->state = FINDING_OPEN;
+        f->mean = f->low = f->high = f->side[0] = f->side[1] = NAN;
+        if (s->rule[i].measure)
+            status = judge_measure(g, s, i, r, f, e);
+        else if (judge_runs(g, s, i, v, f) < 0)
+            status = error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    }
+    judge_outcome(s, out);
+    return status;
+}
+
+void statement_verdict_free(statement_verdict *v)
+{
+    free(v->finding);
+    *v = (statement_verdict){0};
+}

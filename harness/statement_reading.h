@@ -1,0 +1,30 @@
+/* statement_reading.h - what the two halves of reading a file of claims share. Inside statement_read*.c only. */
+#ifndef STATEMENT_READING_H
+#define STATEMENT_READING_H
+
+#include "spec_grid.h"
+#include "spec_yaml.h"
+#include "statement.h"
+
+typedef struct statement_reading {
+    const char *path, *specs;
+    yaml_faults *faults;
+    spec_draft draft; /* for values of `of` */
+    statement_group *group;
+    int has_grid; /* 1: it was given and is good, so conditions can choose among its runs */
+    error *e;
+} statement_reading;
+
+/* The text of a scalar on one line, without white space at its ends. 1, or 0 after a fault. */
+int reading_text(statement_reading *s, const yaml_pair *pair, char *out, size_t size);
+
+/* A finite number. 1, or 0 after a fault. */
+int reading_number(statement_reading *s, const yaml_pair *pair, double *out);
+
+/* "unknown key 'thires' in rule; did you mean 'theirs'?" */
+void reading_unknown(statement_reading *s, const yaml_node *key, const char *where, const char *const *words, int count);
+
+/* Condition number `i` of the statement from its map; -1: e is set. Faults are added. */
+int reading_rule(statement_reading *s, const yaml_node *map, const statement *of, statement_rule *out);
+
+#endif
