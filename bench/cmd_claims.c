@@ -177,6 +177,23 @@ static int cmd_claims_json(const statement_told *t, int count, error *e)
     return 0;
 }
 
+/* Lines that are longer than the terminal go on below their own beginning. */
+static void cmd_claims_wrap(char *text)
+{
+    for (char *line; (line = strsep(&text, "\n")) && (text || *line);) {
+        int indent = (int)strspn(line, " ");
+        const char *word = line + indent;
+        if (indent == 0) {
+            puts(line);
+            continue;
+        }
+        int state = strncmp(word, "holds ", 6) == 0 || strncmp(word, "fails ", 6) == 0 || strncmp(word, "open ", 5) == 0 ||
+                    strncmp(word, "not run ", 8) == 0;
+        int at = state ? printf("  %.8s", word) : 0;
+        text_wrap(stdout, state ? at : indent, at, state ? word + 8 : word);
+    }
+}
+
 static int cmd_claims_show(const statement_told *t, int count, int format, int details, error *e)
 {
     buffer b = BUFFER_INIT;
@@ -190,8 +207,14 @@ static int cmd_claims_show(const statement_told *t, int count, int format, int d
         doc_md(&page, &b);
         doc_free(&page);
     }
-    fputs(buffer_text(&b), stdout);
-    buffer_free(&b);
+    char *text = buffer_take(&b);
+    if (!text)
+        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    if (format == CLAIMS_TEXT && details)
+        cmd_claims_wrap(text);
+    else
+        fputs(text, stdout);
+    free(text);
     return 0;
 }
 

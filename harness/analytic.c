@@ -32,7 +32,10 @@ static const analytic analytic_rows[] = {
     {"rotation_choice", "share of normal queries for which a key can be chosen whose largest q.k is at that distance",
      "distances in tokens", 0, 255, 0, analytic_rotation_choice},
     {"rotation_gap", "largest distance of q.k between whole positions from the straight line between them, over head_dim "
-                     "times the largest |h_j|", NULL, 0, 0, 0, analytic_rotation_gap},
+                     "times the largest |h_j|; 32 queries and keys of numbers 1 and -1", NULL, 0, 0, 0,
+     analytic_rotation_gap},
+    {"rotation_gap_same", "the same where key and query are equal, so that all h_j are", NULL, 0, 0, 0,
+     analytic_rotation_gap_same},
     {"rotation_kept", "share that the fastest plane keeps of its own frequency, where the slowest is interpolated in full "
                       "(1: untouched), against the encoding beside it", NULL, 0, 0, 1, analytic_rotation_kept},
     {"bias_slope", "what one token of distance takes from a score, by head", NULL, 0, 0, 0, analytic_bias_slope},

@@ -62,7 +62,8 @@ analytic_fn analytic_dot_by_distance, analytic_dot_spread, analytic_dot_minimum,
     analytic_order_error; /* analytic_added.c */
 analytic_fn analytic_rotation_spread, analytic_rotation_norm, analytic_rotation_bound, analytic_rotation_mean,
     analytic_rotation_elsewhere; /* analytic_rotation.c */
-analytic_fn analytic_rotation_choice, analytic_rotation_gap, analytic_rotation_kept;   /* analytic_planes.c */
+analytic_fn analytic_rotation_choice, analytic_rotation_gap, analytic_rotation_gap_same,
+    analytic_rotation_kept; /* analytic_planes.c */
 analytic_fn analytic_bias_slope, analytic_bias_edges, analytic_bias_unmet;             /* analytic_bias.c */
 analytic_fn analytic_constant_attention, analytic_constant_output, analytic_constant_gradient,
     analytic_previous_token; /* analytic_constant.c */

@@ -133,8 +133,9 @@ static int planes_stand_apart(const planes *p)
     return 1;
 }
 
-/* Numbers of q and k are 1 or -1, so that |h_j| = 2 in whatever way they are paired into planes. */
-int analytic_rotation_gap(const analytic_input *in, const registry *r, double *out, int *count, error *e)
+/* Numbers of q and k are 1 or -1, so that |h_j| = 2 in whatever way they are paired into planes. same: k is q, so that all
+ * h_j are 2 and their terms are in phase at distance 0. */
+static int planes_gap(const analytic_input *in, const registry *r, int same, double *out, int *count, error *e)
 {
     planes p;
     int status = planes_open(&p, &in->config, r, PLANES_WHOLE * PLANES_STEPS + 1, e);
@@ -147,7 +148,7 @@ int analytic_rotation_gap(const analytic_input *in, const registry *r, double *o
         real query[PLANES_DIM_MAX], key[PLANES_DIM_MAX];
         for (int c = 0; c < p.dim; c++) {
             query[c] = rng_below(&draws, 2) ? 1 : -1;
-            key[c] = rng_below(&draws, 2) ? 1 : -1;
+            key[c] = same ? query[c] : rng_below(&draws, 2) ? 1 : -1;
         }
         planes_rotate(&p, PE_QUERY, query, p.u);
         planes_rotate(&p, PE_KEY, key, p.v);
@@ -156,6 +157,16 @@ int analytic_rotation_gap(const analytic_input *in, const registry *r, double *o
     *count = 1;
     planes_close(&p);
     return status;
+}
+
+int analytic_rotation_gap(const analytic_input *in, const registry *r, double *out, int *count, error *e)
+{
+    return planes_gap(in, r, 0, out, count, e);
+}
+
+int analytic_rotation_gap_same(const analytic_input *in, const registry *r, double *out, int *count, error *e)
+{
+    return planes_gap(in, r, 1, out, count, e);
 }
 
 /* ------------------------------------------------------------------------------------------------ frequencies */

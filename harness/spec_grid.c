@@ -210,7 +210,7 @@ static const yaml_node *grid_encodings(const spec_draft *d)
 
 int spec_grid(spec_draft *d, error *e)
 {
-    int order[SPEC_ROWS_MAX], rows = grid_order(order);
+    int order[SPEC_ROWS_MAX], rows = grid_order(order), before = d->faults->count;
     long size = grid_size(d);
     if (size < 0)
         return 0;
@@ -232,13 +232,13 @@ int spec_grid(spec_draft *d, error *e)
     free(run);
     d->out->runs = runs;
     result = result < 0 ? -1 : 0;
-    if (result == 0 && kept == 0 && d->faults->count == 0)
+    if (result == 0 && kept == 0 && d->faults->count == before)
         yaml_fault_at(d->faults, grid_encodings(d), "no encoding has a meaning in this network; the first of them: %s",
                       d->out->left_out[0].reason);
     for (int i = 0; i < d->rules_count && result == 0; i++)
         if (!d->rules[i].matched)
             yaml_fault_at(d->faults, d->rules[i].at, "this override matches no run of the grid");
-    if (result < 0 || d->faults->count)
+    if (result < 0 || d->faults->count > before)
         return result;
     d->out->count = grid_merge(runs, kept, e);
     return d->out->count < 0 ? -1 : 0;

@@ -15,14 +15,14 @@ static void shown_condition(const statement_rule *r, const statement_finding *f,
     statement_rule_words(r, out);
     buffer_add(out, "\n          asked: ");
     statement_asked(r, out);
-    buffer_add(out, "   ours: ");
+    buffer_add(out, "; ours: ");
     statement_ours(r, f, out);
     if (!r->measure)
         buffer_format(out, ", %d seed%s", f->values, f->values == 1 ? "" : "s");
     if (*r->theirs)
-        buffer_format(out, "   theirs: %s", r->theirs);
+        buffer_format(out, "; theirs: %s", r->theirs);
     if (*f->why)
-        buffer_format(out, "   (%s)", f->why);
+        buffer_format(out, " (%s)", f->why);
     buffer_add(out, "\n");
 }
 
@@ -45,7 +45,7 @@ void statement_text(const statement_told *t, int count, int details, buffer *out
     for (int i = 0; i < count; i++) {
         const statement *s = t[i].statement;
         counts[t[i].verdict.outcome]++;
-        buffer_format(out, "%-8s %-15s %s", s->id, statement_outcome_name(t[i].verdict.outcome), s->title);
+        buffer_format(out, "%-14s %-15s %s", s->id, statement_outcome_name(t[i].verdict.outcome), s->title);
         if (details || t[i].verdict.outcome == STATEMENT_UNDECIDED) {
             buffer_add(out, details ? "\n  Verdict: " : " (");
             statement_remark(&t[i], out);

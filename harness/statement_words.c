@@ -88,17 +88,13 @@ void statement_rule_words(const statement_rule *r, buffer *out)
 
 void statement_asked(const statement_rule *r, buffer *out)
 {
-    if (!isnan(r->within)) {
-        buffer_add(out, "within ");
-        words_number(r->within, out);
-    }
-    if (!isnan(r->least)) {
-        buffer_add(out, isnan(r->within) ? "at least " : ", at least ");
-        words_number(r->least, out);
-    }
-    if (!isnan(r->most)) {
-        buffer_add(out, isnan(r->within) && isnan(r->least) ? "at most " : ", at most ");
-        words_number(r->most, out);
+    const double bound[] = {r->within, r->least, r->most};
+    static const char *const words[] = {"within ", "at least ", "at most "};
+    for (int i = 0, shown = 0; i < 3; i++) {
+        if (isnan(bound[i]))
+            continue;
+        buffer_format(out, "%s%s", shown++ ? ", " : "", words[i]);
+        buffer_number(out, bound[i]);
     }
 }
 
