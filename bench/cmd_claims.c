@@ -328,7 +328,7 @@ const command command_claims = {
     .words = "[ID ...]",
     .most_words = 1000,
     .description =
-        "A claim is a published statement with its source and number, the runs that test it, and a rule that was "
+        "A claim is a published statement with its source and number, the runs that test it, and a rule, to be "
         "written before them: a score, or the difference or ratio of two encodings on the same seeds, against a threshold. "
         "The verdict follows from records alone. ID is a claim or the name of a file of claims; without any, all are told "
         "in one line each.\n\n"

@@ -1,5 +1,5 @@
 /* statement.h - published statements as data: what was said, the numbers given for it, the runs that test it, and the rule
- * that decides, all written before the runs. A verdict follows from the rule and from records alone.
+ * that decides, to be written before the runs. A verdict follows from the rule and from records alone.
  *
  * One file (bench/claims/NAME.yaml) is a group: statements that share runs.
  *

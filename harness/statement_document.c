@@ -39,7 +39,7 @@ static void ledger_opening(const statement_told *t, int count, document *d)
     doc_add(d, DOC_TITLE, "Published statements, tested", "posbench claims");
     doc_add(d, DOC_LEAD,
             "What papers and tutorials say about position encodings, with the rule that decides each statement and the "
-            "verdict that follows from the records.",
+            "verdict that follows from records, or from the encodings' hooks, alone.",
             NULL);
     for (int i = 0; i < count; i++)
         counts[t[i].verdict.outcome]++;
@@ -57,18 +57,17 @@ static void ledger_overview(const statement_told *t, int count, document *d)
     ledger_column(d, "id");
     ledger_column(d, "statement");
     ledger_column(d, "verdict");
-    ledger_column(d, "remark");
     for (int i = 0; i < count; i++) {
-        buffer remark = BUFFER_INIT, plain = BUFFER_INIT;
-        statement_remark(&t[i], &remark);
-        ledger_plain(&plain, buffer_text(&remark));
-        buffer_free(&remark);
+        const statement_verdict *v = &t[i].verdict;
+        char remark[48] = "";
+        if (v->outcome == STATEMENT_NOT_RUN)
+            snprintf(remark, sizeof remark, "%d of %d runs", v->there, v->wanted);
+        else if (v->outcome == STATEMENT_UNDECIDED && v->needed)
+            snprintf(remark, sizeof remark, "about %d seeds", v->needed);
         doc_add(d, DOC_ROW, NULL, NULL);
         doc_add(d, DOC_CELL, t[i].statement->id, NULL);
         ledger_text(d, DOC_CELL, "", t[i].statement->title);
-        doc_add(d, DOC_CELL, statement_outcome_name(t[i].verdict.outcome), NULL)->flags =
-            ledger_flags(t[i].verdict.outcome);
-        doc_add_buffer(d, DOC_CELL, &plain, NULL);
+        doc_add(d, DOC_CELL, statement_outcome_name(v->outcome), remark)->flags = ledger_flags(v->outcome);
     }
     doc_add(d, DOC_TABLE_END, NULL, NULL);
 }
@@ -77,7 +76,7 @@ static void ledger_method(document *d)
 {
     doc_add(d, DOC_SECTION, "How a verdict is reached", NULL);
     doc_add(d, DOC_PARAGRAPH,
-            "Each statement has a rule that was written before its runs: conditions on a score at a test length, on the "
+            "Each statement has a rule, to be written before its runs (its file says where anything was known): conditions on a score at a test length, on the "
             "difference or ratio of two encodings on the same seeds, or on a number that follows from an encoding's formula "
             "alone and is measured on the encoding as it is shipped. Where there are seeds, the mean and its 95 % interval "
             "(studentised bootstrap) are compared with the threshold: the condition holds when the whole interval is on the "
@@ -96,7 +95,7 @@ static void ledger_method(document *d)
 static void ledger_rules(const statement_told *t, document *d)
 {
     static const char *const headings[] = {"condition", "asked", "theirs", "ours", "seeds", "result"};
-    doc_add(d, DOC_TABLE, "", NULL);
+    doc_add(d, DOC_TABLE, "Its conditions.", NULL);
     for (int i = 0; i < 6; i++)
         ledger_column(d, headings[i]);
     for (int i = 0; i < t->statement->rules; i++) {

@@ -356,8 +356,6 @@ static void judge_outcome(const statement *s, statement_verdict *v)
     for (int i = 0; i < v->rules; i++) {
         const statement_finding *f = &v->finding[i];
         count[f->state]++;
-        v->wanted += f->wanted;
-        v->there += f->there;
         if (f->state == FINDING_OPEN && f->needed > v->needed)
             v->needed = f->needed;
     }
@@ -369,6 +367,26 @@ static void judge_outcome(const statement *s, statement_verdict *v)
                  : count[FINDING_ABSENT]    ? STATEMENT_NOT_RUN
                  : count[FINDING_OPEN]      ? STATEMENT_UNDECIDED
                                             : STATEMENT_REPRODUCED;
+}
+
+/* Runs of all conditions, each once. -1: no memory. */
+static int judge_count_runs(const statement_group *g, const statement *s, const statement_evidence *e,
+                            statement_verdict *v)
+{
+    char *seen = calloc((size_t)g->spec.count + 1, 1);
+    for (int i = 0; seen && i < 2 * s->rules; i++) {
+        const statement_side *side = &s->rule[i / 2].side[i % 2];
+        for (int n = 0; n < side->count; n++) {
+            if (seen[side->run[n]])
+                continue;
+            seen[side->run[n]] = 1;
+            v->wanted++;
+            v->there += judge_record(e, &g->spec.runs[side->run[n]]) != NULL;
+        }
+    }
+    int status = seen ? 0 : -1;
+    free(seen);
+    return status;
 }
 
 int statement_judge(const statement_group *g, const statement *s, const statement_evidence *v, const registry *r,
@@ -387,6 +405,8 @@ int statement_judge(const statement_group *g, const statement *s, const statemen
         else if (judge_runs(g, s, i, v, f) < 0)
             status = error_set(e, ERROR_ENVIRONMENT, "out of memory");
     }
+    if (status == 0 && judge_count_runs(g, s, v, out) < 0)
+        status = error_set(e, ERROR_ENVIRONMENT, "out of memory");
     judge_outcome(s, out);
     return status;
 }
