@@ -187,8 +187,8 @@ static void cmd_claims_wrap(char *text)
             puts(line);
             continue;
         }
-        int state = strncmp(word, "holds ", 6) == 0 || strncmp(word, "fails ", 6) == 0 || strncmp(word, "open ", 5) == 0 ||
-                    strncmp(word, "not run ", 8) == 0;
+        int state = strncmp(word, "holds ", 6) == 0 || strncmp(word, "fails ", 6) == 0 ||
+                    strncmp(word, "open ", 5) == 0 || strncmp(word, "not run ", 8) == 0;
         int at = state ? printf("  %.8s", word) : 0;
         text_wrap(stdout, state ? at : indent, at, state ? word + 8 : word);
     }
@@ -329,18 +329,25 @@ const command command_claims = {
     .most_words = 1000,
     .description =
         "A claim is a published statement with its source and number, the runs that test it, and a rule, to be "
-        "written before them: a score, or the difference or ratio of two encodings on the same seeds, against a threshold. "
-        "The verdict follows from records alone. ID is a claim or the name of a file of claims; without any, all are told "
+        "written before them: a score, or the difference or ratio of two encodings on the same seeds, against a "
+        "threshold. "
+        "The verdict follows from records alone. ID is a claim or the name of a file of claims; without any, all are "
+        "told "
         "in one line each.\n\n"
-        "reproduced: every condition of the rule holds, that is, the whole 95 % interval over seeds is on the side that is "
+        "reproduced: every condition of the rule holds, that is, the whole 95 % interval over seeds is on the side "
+        "that is "
         "asked for. not reproduced: one fails, its interval is on the other side. undecided: an interval holds the "
-        "threshold, or values are missing; the number of seeds that would decide is given. not run: runs have no record yet. "
+        "threshold, or values are missing; the number of seeds that would decide is given. not run: runs have no "
+        "record yet. "
         "not testable: not at this scale, or not by this program, with the reason.\n\n"
         "Claims about formulas need no runs: they are measured on the encodings as they are, through their hooks "
         "(--measurements lists how).\n\n"
-        "Runs go to the folder that the file of claims names, else results/claims/NAME below the current folder, and a run "
-        "that has a record is not done again. A verdict is no failure: the exit status is 0 whatever it is, and 1 when --run "
-        "had runs that failed or diverged. The keys of a file of claims are described in harness/statement.h; faults of a file "
+        "Runs go to the folder that the file of claims names, else results/claims/NAME below the current folder, and a "
+        "run "
+        "that has a record is not done again. A verdict is no failure: the exit status is 0 whatever it is, and 1 when "
+        "--run "
+        "had runs that failed or diverged. The keys of a file of claims are described in harness/statement.h; faults "
+        "of a file "
         "are told all at once.",
     .options = cmd_claims_arguments,
     .examples = cmd_claims_example,

@@ -1,4 +1,5 @@
-/* analytic.h - numbers that follow from an encoding's hooks alone: what published statements without training are about.
+/* analytic.h - numbers that follow from an encoding's hooks alone: what published statements without training are
+ * about.
  *
  * Each measurement asks the hooks through their vtable, in a network that is not trained (start values from the seed),
  * and never knows a formula. Files of claims name measurements and the encodings they are taken of.
@@ -14,8 +15,8 @@
 
 enum { ANALYTIC_VALUES_MAX = 64, ANALYTIC_LEN_MAX = 2048 };
 
-/* What is measured. Of the configuration count encoding, seed, model.* and train.len, which stands for the training length
- * in tokens where an encoding's options follow it. */
+/* What is measured. Of the configuration count encoding, seed, model.* and train.len, which stands for the training
+ * length in tokens where an encoding's options follow it. */
 typedef struct analytic_input {
     run_config config;
     run_config beside; /* of measurements that compare with another encoding */
@@ -40,7 +41,8 @@ const analytic *analytic_row(int i);
 /* NULL with e set to the nearest name. */
 const analytic *analytic_find(const char *name, error *e);
 
-/* ------------------------------------------------------------------------------------------------ inside analytic*.c */
+/* ------------------------------------------------------------------------------------------------ inside analytic*.c
+ */
 
 /* A network that is not trained, with `len` tokens placed. */
 typedef struct analytic_network {
@@ -63,8 +65,8 @@ analytic_fn analytic_dot_by_distance, analytic_dot_spread, analytic_dot_minimum,
 analytic_fn analytic_rotation_spread, analytic_rotation_norm, analytic_rotation_bound, analytic_rotation_mean,
     analytic_rotation_elsewhere; /* analytic_rotation.c */
 analytic_fn analytic_rotation_choice, analytic_rotation_gap, analytic_rotation_gap_same,
-    analytic_rotation_kept; /* analytic_planes.c */
-analytic_fn analytic_bias_slope, analytic_bias_edges, analytic_bias_unmet;             /* analytic_bias.c */
+    analytic_rotation_kept;                                                /* analytic_planes.c */
+analytic_fn analytic_bias_slope, analytic_bias_edges, analytic_bias_unmet; /* analytic_bias.c */
 analytic_fn analytic_constant_attention, analytic_constant_output, analytic_constant_gradient,
     analytic_previous_token; /* analytic_constant.c */
 

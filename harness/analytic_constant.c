@@ -13,8 +13,8 @@ enum { CONSTANT_LEN = 32, CONSTANT_SEQUENCES = 4, CONSTANT_FIRST = 8 };
 #define CONSTANT_STRENGTH 100
 
 typedef struct constant_seen {
-    double uneven;           /* the largest |weight times visible keys - 1| */
-    double previous;         /* sum of weights of the token before, over queries from CONSTANT_FIRST on */
+    double uneven;   /* the largest |weight times visible keys - 1| */
+    double previous; /* sum of weights of the token before, over queries from CONSTANT_FIRST on */
     long queries;
 } constant_seen;
 
@@ -68,8 +68,8 @@ static void constant_choose(analytic_network *n, const real *query, real *u, rea
     }
 }
 
-/* Shows the first layer's attention over one token that stands everywhere. chosen: the key is made for the token before;
- * else a second normal vector. */
+/* Shows the first layer's attention over one token that stands everywhere. chosen: the key is made for the token
+ * before; else a second normal vector. */
 static int constant_attend(const analytic_input *in, const registry *r, int chosen, constant_seen *seen, error *e)
 {
     analytic_network n;
@@ -77,7 +77,8 @@ static int constant_attend(const analytic_input *in, const registry *r, int chos
         return -1;
     int width = n.m.shape.width, wide = look_rotated_dim(&n.k, 0);
     size_t room = (size_t)CONSTANT_LEN * (size_t)(n.m.shape.heads * wide);
-    real *x = calloc((size_t)CONSTANT_LEN * (size_t)width, sizeof *x), *q = calloc(room, sizeof *q), *k = calloc(room, sizeof *k);
+    real *x = calloc((size_t)CONSTANT_LEN * (size_t)width, sizeof *x), *q = calloc(room, sizeof *q),
+         *k = calloc(room, sizeof *k);
     real query[width], key[width], turned[width];
     rng draws = rng_stream(0, RNG_BOOTSTRAP, rng_hash("analytic constant"), 0);
     int status = x && q && k ? 0 : error_set(e, ERROR_ENVIRONMENT, "out of memory");

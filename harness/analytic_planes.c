@@ -71,8 +71,8 @@ static int planes_peak(const planes *p)
     return peak;
 }
 
-/* The key that a rotation by the position at distance d turns onto the rotated query: k = R_n' (R_m q), R_n' the transpose,
- * row by row, since R_n e_a is its row a. */
+/* The key that a rotation by the position at distance d turns onto the rotated query: k = R_n' (R_m q), R_n' the
+ * transpose, row by row, since R_n e_a is its row a. */
 static void planes_choose(planes *p, const real *query, int d, real *key)
 {
     real turned[PLANES_DIM_MAX], unit[PLANES_DIM_MAX];
@@ -109,8 +109,8 @@ int analytic_rotation_choice(const analytic_input *in, const registry *r, double
 
 /* ------------------------------------------------------------------------------------------------ between positions */
 
-/* The largest deviation of the products at distances 0 .. PLANES_WHOLE from straight lines between whole distances; tokens
- * stand 1/PLANES_STEPS apart. */
+/* The largest deviation of the products at distances 0 .. PLANES_WHOLE from straight lines between whole distances;
+ * tokens stand 1/PLANES_STEPS apart. */
 static double planes_deviation(const planes *p)
 {
     const real *q = p->u + (size_t)(p->len - 1) * (size_t)p->row;
@@ -133,16 +133,16 @@ static int planes_stand_apart(const planes *p)
     return 1;
 }
 
-/* Numbers of q and k are 1 or -1, so that |h_j| = 2 in whatever way they are paired into planes. same: k is q, so that all
- * h_j are 2 and their terms are in phase at distance 0. */
+/* Numbers of q and k are 1 or -1, so that |h_j| = 2 in whatever way they are paired into planes. same: k is q, so that
+ * all h_j are 2 and their terms are in phase at distance 0. */
 static int planes_gap(const analytic_input *in, const registry *r, int same, double *out, int *count, error *e)
 {
     planes p;
     int status = planes_open(&p, &in->config, r, PLANES_WHOLE * PLANES_STEPS + 1, e);
     rng draws = rng_stream(0, RNG_BOOTSTRAP, rng_hash("analytic gap"), 0);
     if (status == 0 && !planes_stand_apart(&p))
-        status = error_set(e, ERROR_USAGE, "%.200s: tokens do not stand 1/%d apart; interpolate by %d", in->config.encoding,
-                           PLANES_STEPS, PLANES_STEPS);
+        status = error_set(e, ERROR_USAGE, "%.200s: tokens do not stand 1/%d apart; interpolate by %d",
+                           in->config.encoding, PLANES_STEPS, PLANES_STEPS);
     out[0] = 0;
     for (int n = 0; n < PLANES_DRAWS && status == 0; n++) {
         real query[PLANES_DIM_MAX], key[PLANES_DIM_MAX];

@@ -68,8 +68,10 @@ static int rotation_look(const analytic_input *in, const registry *r, int norms,
     analytic_network n;
     if (analytic_open(&n, &in->config, r, ROTATION_LEN, e) < 0)
         return -1;
-    int wide = look_rotated_dim(&n.k, 0), dim = n.m.shape.head_dim, heads = n.m.shape.heads, row = heads * wide, status = 0;
-    real *q = malloc((size_t)ROTATION_LEN * (size_t)row * sizeof *q), *k = malloc((size_t)ROTATION_LEN * (size_t)row * sizeof *k);
+    int wide = look_rotated_dim(&n.k, 0), dim = n.m.shape.head_dim, heads = n.m.shape.heads, row = heads * wide,
+        status = 0;
+    real *q = malloc((size_t)ROTATION_LEN * (size_t)row * sizeof *q),
+         *k = malloc((size_t)ROTATION_LEN * (size_t)row * sizeof *k);
     rng draws = rng_stream(0, RNG_BOOTSTRAP, rng_hash("analytic rotation"), 0);
     *out = 0;
     if (n.m.attention[0].rotating < 0)
@@ -113,7 +115,8 @@ int analytic_rotation_norm(const analytic_input *in, const registry *r, double *
 }
 
 /* The first rotation of the profile over `len` distances; rotation and count to be freed in every case. */
-static int rotation_profile(const analytic_input *in, const registry *r, int len, profile_rotary **out, int *count, error *e)
+static int rotation_profile(const analytic_input *in, const registry *r, int len, profile_rotary **out, int *count,
+                            error *e)
 {
     analytic_network n;
     *out = NULL;

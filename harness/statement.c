@@ -119,7 +119,8 @@ static int statement_unknown(const statements *s, const char *id, error *e)
     return -1;
 }
 
-int statement_find(const statements *s, const char *id, const statement_group **group, const statement **found, error *e)
+int statement_find(const statements *s, const char *id, const statement_group **group, const statement **found,
+                   error *e)
 {
     for (int g = 0; g < s->count; g++)
         for (int i = 0; i < s->group[g].count; i++)

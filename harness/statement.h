@@ -1,5 +1,5 @@
-/* statement.h - published statements as data: what was said, the numbers given for it, the runs that test it, and the rule
- * that decides, to be written before the runs. A verdict follows from the rule and from records alone.
+/* statement.h - published statements as data: what was said, the numbers given for it, the runs that test it, and the
+ * rule that decides, to be written before the runs. A verdict follows from the rule and from records alone.
  *
  * One file (bench/claims/NAME.yaml) is a group: statements that share runs.
  *
@@ -32,14 +32,14 @@
  *         least: 0.9, most: 0.95       one or both
  *         theirs: 0.97                 the published number that stands beside ours
  *
- * Over the seeds stands the mean with its 95 % interval (stat_bootstrap). The condition holds when the whole interval is on
- * the side of the threshold that is asked for, fails when it is on the other, and is open otherwise, when there are fewer
- * values than `seeds`, and when a value is missing. The statement is reproduced when all conditions hold and not
- * reproduced as soon as one fails, so no correction for several conditions is needed. No condition is judged before each of
- * its runs has an outcome: otherwise one could stop where it pleases.
+ * Over the seeds stands the mean with its 95 % interval (stat_bootstrap). The condition holds when the whole interval
+ * is on the side of the threshold that is asked for, fails when it is on the other, and is open otherwise, when there
+ * are fewer values than `seeds`, and when a value is missing. The statement is reproduced when all conditions hold and
+ * not reproduced as soon as one fails, so no correction for several conditions is needed. No condition is judged before
+ * each of its runs has an outcome: otherwise one could stop where it pleases.
  *
- * A condition on hooks alone needs no runs: measure: NAME (analytic.h), of: {encoding: a, model: {...}}, perhaps beside:
- * and at: [numbers]; least or most, or theirs: [numbers] with within: the largest difference.
+ * A condition on hooks alone needs no runs: measure: NAME (analytic.h), of: {encoding: a, model: {...}}, perhaps
+ * beside: and at: [numbers]; least or most, or theirs: [numbers] with within: the largest difference.
  */
 #ifndef STATEMENT_H
 #define STATEMENT_H
@@ -127,10 +127,11 @@ int statement_read(const char *path, const char *specs, const registry *r, state
 void statement_group_free(statement_group *g);
 
 /* The statement of that id and its group; -1 with e set to the nearest id. */
-int statement_find(const statements *s, const char *id, const statement_group **group, const statement **found, error *e);
+int statement_find(const statements *s, const char *id, const statement_group **group, const statement **found,
+                   error *e);
 
-/* The spec with only the runs in front that the statements chosen[group->count] need; their number. -1: no memory. To be
- * called once: indices of sides mean other runs afterwards, so nothing can be judged any more. */
+/* The spec with only the runs in front that the statements chosen[group->count] need; their number. -1: no memory. To
+ * be called once: indices of sides mean other runs afterwards, so nothing can be judged any more. */
 int statement_keep_runs(statement_group *g, const char *chosen, error *e);
 
 /* ------------------------------------------------------------------------------------------------ what follows */
@@ -148,8 +149,8 @@ typedef struct statement_finding {
     int hollow;                 /* 1: a value rests on a map or on untrained rows (the record's flag) */
     int count;                  /* of a measurement's numbers */
     double number[ANALYTIC_VALUES_MAX];
-    int worst;                  /* which of them is farthest on the wrong side */
-    char why[256];              /* of an open or absent one; "" otherwise */
+    int worst;     /* which of them is farthest on the wrong side */
+    char why[256]; /* of an open or absent one; "" otherwise */
 } statement_finding;
 
 typedef enum statement_outcome {
@@ -174,10 +175,14 @@ typedef struct statement_evidence {
     results *folder; /* [count] */
 } statement_evidence;
 
-/* Reads them; a folder without runs/ holds no records and is no error. Records that cannot be read: -1 with e set, and all
- * others are there. Free with statement_evidence_free in either case. */
+/* Reads them; a folder without runs/ holds no records and is no error. Records that cannot be read: -1 with e set, and
+ * all others are there. Free with statement_evidence_free in either case. */
 int statement_evidence_load(const char *const *dirs, int count, statement_evidence *out, error *e);
 void statement_evidence_free(statement_evidence *v);
+
+/* The record of a run, found by the run's key; NULL: there is none. Interrupted ones are no outcome and pass for none.
+ */
+const run_record *statement_record(const statement_evidence *v, const run_config *c);
 
 /* The verdict. -1: a measurement failed (ERROR_USAGE, with file and line) or memory is short. Free in either case. */
 int statement_judge(const statement_group *g, const statement *s, const statement_evidence *v, const registry *r,

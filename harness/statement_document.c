@@ -75,17 +75,24 @@ static void ledger_overview(const statement_told *t, int count, document *d)
 static void ledger_method(document *d)
 {
     doc_add(d, DOC_SECTION, "How a verdict is reached", NULL);
+    doc_add(
+        d, DOC_PARAGRAPH,
+        "Each statement has a rule, to be written before its runs (its file says where anything was known): conditions "
+        "on a score at a test length, on the "
+        "difference or ratio of two encodings on the same seeds, or on a number that follows from an encoding's "
+        "formula "
+        "alone and is measured on the encoding as it is shipped. Where there are seeds, the mean and its 95 % interval "
+        "(studentised bootstrap) are compared with the threshold: the condition holds when the whole interval is on "
+        "the "
+        "side that is asked for, fails when it is on the other side, and is open otherwise.",
+        NULL);
     doc_add(d, DOC_PARAGRAPH,
-            "Each statement has a rule, to be written before its runs (its file says where anything was known): conditions on a score at a test length, on the "
-            "difference or ratio of two encodings on the same seeds, or on a number that follows from an encoding's formula "
-            "alone and is measured on the encoding as it is shipped. Where there are seeds, the mean and its 95 % interval "
-            "(studentised bootstrap) are compared with the threshold: the condition holds when the whole interval is on the "
-            "side that is asked for, fails when it is on the other side, and is open otherwise.",
-            NULL);
-    doc_add(d, DOC_PARAGRAPH,
-            "A statement is reproduced when all its conditions hold, and not reproduced as soon as one fails. No condition is "
-            "judged before all its runs have ended. For an open one the number of seeds is given with which a test would find "
-            "a distance like the one seen with probability 0.8. Networks here are small: not reproduced means at this scale "
+            "A statement is reproduced when all its conditions hold, and not reproduced as soon as one fails. No "
+            "condition is "
+            "judged before all its runs have ended. For an open one the number of seeds is given with which a test "
+            "would find "
+            "a distance like the one seen with probability 0.8. Networks here are small: not reproduced means at this "
+            "scale "
             "and by this rule. Hollow marks numbers that rest on a map or on rows that were never trained.",
             NULL);
 }
@@ -133,9 +140,14 @@ static void ledger_statement(const statement_told *t, document *d)
     if (*s->refuted)
         ledger_text(d, DOC_ITEM, "What would refute it: ", s->refuted);
     if (t->verdict.wanted > 0) {
-        buffer_format(&run, "Runs: %d of %d are there; ", t->verdict.there, t->verdict.wanted);
-        buffer_format(&run, DOC_CODE "posbench claims --run %s" DOC_END " does the rest, in ", s->id);
+        int all = t->verdict.there == t->verdict.wanted;
+        if (all)
+            buffer_format(&run, "Runs: all %d are there, in ", t->verdict.wanted);
+        else
+            buffer_format(&run, "Runs: %d of %d are there, in ", t->verdict.there, t->verdict.wanted);
         doc_name(&run, t->group->results);
+        buffer_format(&run, "; " DOC_CODE "posbench claims --run %s" DOC_END "%s", s->id,
+                      all ? " does them where they are missing" : " does the rest");
         doc_add_buffer(d, DOC_ITEM, &run, NULL);
     }
     if (*s->untestable)

@@ -1,61 +1,12 @@
 /* statement_judge.c - from records, or from measurements, to a verdict. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "buffer.h"
 #include "rng.h"
 #include "statement.h"
 #include "stats.h"
-
-/* ------------------------------------------------------------------------------------------------ records */
-
-int statement_evidence_load(const char *const *dirs, int count, statement_evidence *out, error *e)
-{
-    *out = (statement_evidence){.folder = calloc((size_t)count + 1, sizeof *out->folder)};
-    if (!out->folder)
-        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
-    buffer faults = BUFFER_INIT;
-    for (int i = 0; i < count; i++) {
-        char runs[8192];
-        error fault = ERROR_INIT;
-        snprintf(runs, sizeof runs, "%s/runs", dirs[i]);
-        if (access(runs, F_OK) < 0 && errno == ENOENT)
-            continue;
-        if (results_load(dirs[i], &out->folder[out->count], &fault) < 0 && out->folder[out->count].count)
-            buffer_format(&faults, "%s%s", faults.length ? "\n" : "", fault.message);
-        if (out->folder[out->count].count)
-            out->count++;
-        else /* an empty runs/ is what a sweep that has just begun leaves */
-            results_free(&out->folder[out->count]);
-    }
-    int status = faults.length ? error_set(e, ERROR_ENVIRONMENT, "%s", buffer_text(&faults)) : 0;
-    buffer_free(&faults);
-    return status;
-}
-
-void statement_evidence_free(statement_evidence *v)
-{
-    for (int i = 0; i < v->count; i++)
-        results_free(&v->folder[i]);
-    free(v->folder);
-    *v = (statement_evidence){0};
-}
-
-/* The record of a run, whose name is its key; interrupted ones are no outcome. */
-static const run_record *judge_record(const statement_evidence *v, const run_config *c)
-{
-    char key[CONFIG_KEY_SIZE];
-    config_key(c, key);
-    for (int f = 0; f < v->count; f++)
-        for (int i = 0; i < v->folder[f].count; i++)
-            if (strcmp(v->folder[f].run[i].key, key) == 0 && strcmp(v->folder[f].run[i].status, "interrupted") != 0)
-                return &v->folder[f].run[i];
-    return NULL;
-}
 
 /* ------------------------------------------------------------------------------------------------ one value */
 
@@ -116,7 +67,7 @@ static judge_value judge_at(const run_record *run, const statement_rule *r, cons
 /* At `at`, or less what it is at `from`. */
 static judge_value judge_run(const statement_evidence *v, const statement_group *g, const statement_rule *r, int run)
 {
-    const run_record *record = judge_record(v, &g->spec.runs[run]);
+    const run_record *record = statement_record(v, &g->spec.runs[run]);
     if (!record)
         return (judge_value){.state = JUDGE_ABSENT};
     if (!record->ok)
@@ -200,7 +151,8 @@ static void judge_mean(const statement *s, int rule, const double *x, int n, sta
         f->needed = judge_needed(r, f->mean, stat_sd(x, n), n);
 }
 
-/* ------------------------------------------------------------------------------------------------ a condition on runs */
+/* ------------------------------------------------------------------------------------------------ a condition on runs
+ */
 
 /* The values of both sides on the seeds that both have, and what became of the runs. */
 typedef struct judge_values {
@@ -238,8 +190,20 @@ static void judge_count(const judge_value *value, judge_values *v, statement_fin
         v->versions[1] = value->version;
 }
 
-static void judge_collect(const statement_evidence *e, const statement_group *g, const statement_rule *r, judge_values *v,
-                          statement_finding *f)
+static double judge_combine(statement_operation operation, double one, double other)
+{
+    switch (operation) {
+    case STATEMENT_DIFFERENCE:
+        return stat_difference(one, other);
+    case STATEMENT_RATIO:
+        return one / other;
+    default:
+        return one;
+    }
+}
+
+static void judge_collect(const statement_evidence *e, const statement_group *g, const statement_rule *r,
+                          judge_values *v, statement_finding *f)
 {
     const statement_side *a = &r->side[0], *b = &r->side[1];
     for (int i = 0, j = 0; i < a->count; i++) {
@@ -256,11 +220,14 @@ static void judge_collect(const statement_evidence *e, const statement_group *g,
         }
         if (one.state != JUDGE_VALUE || other.state != JUDGE_VALUE)
             continue;
+        double x = judge_combine(r->operation, one.value, other.value);
+        if (!isfinite(x)) { /* a ratio to 0 */
+            f->undefined++;
+            continue;
+        }
         v->side[0][v->n] = one.value;
         v->side[1][v->n] = other.value;
-        v->x[v->n++] = r->operation == STATEMENT_VALUE        ? one.value
-                       : r->operation == STATEMENT_DIFFERENCE ? stat_difference(one.value, other.value)
-                                                              : one.value / other.value;
+        v->x[v->n++] = x;
     }
 }
 
@@ -283,8 +250,8 @@ static void judge_explain(const statement *s, const judge_values *v, statement_f
     else
         used += (size_t)snprintf(f->why, sizeof f->why, "the interval holds the threshold");
     if (f->ended_badly)
-        used += (size_t)snprintf(f->why + used, sizeof f->why - used, "; %d of %d runs diverged or failed", f->ended_badly,
-                                 f->wanted);
+        used += (size_t)snprintf(f->why + used, sizeof f->why - used, "; %d of %d runs diverged or failed",
+                                 f->ended_badly, f->wanted);
     if (f->undefined)
         snprintf(f->why + used, sizeof f->why - used, "; %d of %d have no value there", f->undefined, f->wanted);
 }
@@ -362,11 +329,11 @@ static void judge_outcome(const statement *s, statement_verdict *v)
     for (int i = 0; i < v->rules; i++) /* one that nobody can tell leaves the whole open */
         if (v->finding[i].state == FINDING_OPEN && v->finding[i].needed == 0)
             v->needed = 0;
-    v->outcome = *s->untestable             ? STATEMENT_NOT_TESTABLE
-                 : count[FINDING_FAILS]     ? STATEMENT_NOT_REPRODUCED
-                 : count[FINDING_ABSENT]    ? STATEMENT_NOT_RUN
-                 : count[FINDING_OPEN]      ? STATEMENT_UNDECIDED
-                                            : STATEMENT_REPRODUCED;
+    v->outcome = *s->untestable          ? STATEMENT_NOT_TESTABLE
+                 : count[FINDING_FAILS]  ? STATEMENT_NOT_REPRODUCED
+                 : count[FINDING_ABSENT] ? STATEMENT_NOT_RUN
+                 : count[FINDING_OPEN]   ? STATEMENT_UNDECIDED
+                                         : STATEMENT_REPRODUCED;
 }
 
 /* Runs of all conditions, each once. -1: no memory. */
@@ -381,7 +348,7 @@ static int judge_count_runs(const statement_group *g, const statement *s, const 
                 continue;
             seen[side->run[n]] = 1;
             v->wanted++;
-            v->there += judge_record(e, &g->spec.runs[side->run[n]]) != NULL;
+            v->there += statement_record(e, &g->spec.runs[side->run[n]]) != NULL;
         }
     }
     int status = seen ? 0 : -1;

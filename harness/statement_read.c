@@ -108,9 +108,10 @@ static int reading_statement_text(statement_reading *s, const yaml_pair *pair, s
         const char *key;
         char *to;
         size_t size;
-    } texts[] = {{"title", out->title, sizeof out->title},       {"statement", out->words, sizeof out->words},
-                 {"source", out->source, sizeof out->source},    {"published", out->published, sizeof out->published},
-                 {"refuted", out->refuted, sizeof out->refuted}, {"untestable", out->untestable, sizeof out->untestable}};
+    } texts[] = {
+        {"title", out->title, sizeof out->title},       {"statement", out->words, sizeof out->words},
+        {"source", out->source, sizeof out->source},    {"published", out->published, sizeof out->published},
+        {"refuted", out->refuted, sizeof out->refuted}, {"untestable", out->untestable, sizeof out->untestable}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(pair->key->text, texts[i].key) == 0) {
             reading_text(s, pair, texts[i].to, texts[i].size);
@@ -134,8 +135,9 @@ static void reading_check(statement_reading *s, const yaml_node *map, const stat
     }
     int has_rule = strstr(given, " rule ") != NULL, has_reason = strstr(given, " untestable ") != NULL;
     if (has_rule == has_reason)
-        yaml_fault_at(s->faults, map, has_rule ? "a claim has a rule or is untestable, not both"
-                                               : "neither 'rule' nor 'untestable' is given");
+        yaml_fault_at(s->faults, map,
+                      has_rule ? "a claim has a rule or is untestable, not both"
+                               : "neither 'rule' nor 'untestable' is given");
     if (has_rule && !strstr(given, " refuted "))
         yaml_fault_at(s->faults, map, "no 'refuted' is given: what would speak against it");
     if (about_runs && !strstr(given, " seeds "))

@@ -14,20 +14,9 @@ enum { CONDITION_VALUE_MAX = 8192 };
 static const char *const condition_modes[] = {"teacher_forced", "free_running", "windows", "sliding", "masked"};
 enum { CONDITION_MODES = sizeof condition_modes / sizeof *condition_modes };
 
-/* Which keys a condition has, as the words stand. */
-typedef struct condition {
-    statement_reading *s;
-    const yaml_node *map;
-    const statement *of;
-    statement_rule *rule;
-    const yaml_pair *sides[2]; /* of, and less or over */
-    const yaml_pair *beside, *metric, *mode, *at, *from, *theirs, *least, *most, *within, *measure;
-} condition;
-
 /* ------------------------------------------------------------------------------------------------ which runs */
 
-/* The values of a map of rows. -1: e is set. */
-static int condition_axes(condition *c, const yaml_pair *pair, spec_axes *out)
+int reading_axes(condition *c, const yaml_pair *pair, spec_axes *out)
 {
     statement_reading *s = c->s;
     yaml_pair *pairs;
@@ -98,7 +87,7 @@ static int condition_side(condition *c, const yaml_pair *pair, statement_side *s
     spec_axes *axes = calloc(1, sizeof *axes);
     side->run = calloc((size_t)c->s->group->spec.count + 1, sizeof *side->run);
     int before = c->s->faults->count;
-    int result = axes && side->run ? condition_axes(c, pair, axes)
+    int result = axes && side->run ? reading_axes(c, pair, axes)
                                    : error_set(c->s->e, ERROR_ENVIRONMENT, "%s: out of memory", c->s->path);
     if (result == 0 && c->s->has_grid && c->s->faults->count == before)
         condition_choose(c, pair, axes, side);
@@ -147,9 +136,10 @@ static void condition_tested(const length_bin *bins, int count, char *text, size
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, bins[i].min_len == bins[i].max_len ? "%s%gx (%d)" : "%s%gx (%d-%d)",
-                                 i ? ", " : "", bins[i].ratio,
-                                 bins[i].min_len == bins[i].max_len ? bins[i].max_len : bins[i].min_len, bins[i].max_len);
+        used += (size_t)snprintf(text + used, size - used,
+                                 bins[i].min_len == bins[i].max_len ? "%s%gx (%d)" : "%s%gx (%d-%d)", i ? ", " : "",
+                                 bins[i].ratio, bins[i].min_len == bins[i].max_len ? bins[i].max_len : bins[i].min_len,
+                                 bins[i].max_len);
 }
 
 static void condition_place(condition *c, const yaml_pair *pair, statement_place *out)
@@ -158,8 +148,8 @@ static void condition_place(condition *c, const yaml_pair *pair, statement_place
     if (!reading_text(c->s, pair, text, sizeof text))
         return;
     if (condition_parse_place(text, out) < 0) {
-        yaml_fault_at(c->s->faults, pair->value, "%s: '%s' is no test length, as 2x, 51-100 or 128 are", pair->key->text,
-                      text);
+        yaml_fault_at(c->s->faults, pair->value, "%s: '%s' is no test length, as 2x, 51-100 or 128 are",
+                      pair->key->text, text);
         return;
     }
     for (int side = 0; side < 2; side++) {
@@ -195,8 +185,8 @@ static void condition_metric(condition *c)
             return;
         }
     const char *near = nearest_word(text, names, (size_t)count);
-    yaml_fault_at(c->s->faults, c->metric->value, "metric: unknown score '%s'%s%s%s", text, near ? "; did you mean '" : "",
-                  near ? near : "", near ? "'?" : "");
+    yaml_fault_at(c->s->faults, c->metric->value, "metric: unknown score '%s'%s%s%s", text,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static void condition_mode(condition *c)
@@ -247,7 +237,8 @@ static void condition_theirs(condition *c)
                           items[i]->text);
         rule->number[i] = number;
         if (used < sizeof rule->theirs)
-            used += (size_t)snprintf(rule->theirs + used, sizeof rule->theirs - used, "%s%s", i ? ", " : "", items[i]->text);
+            used += (size_t)snprintf(rule->theirs + used, sizeof rule->theirs - used, "%s%s", i ? ", " : "",
+                                     items[i]->text);
     }
     rule->numbers = c->within ? count : 0;
     if (used >= sizeof rule->theirs)
@@ -275,97 +266,16 @@ static void condition_thresholds(condition *c)
         yaml_fault_at(c->s->faults, c->within->key, "within needs theirs");
 }
 
-/* ------------------------------------------------------------------------------------------------ hooks alone */
-
-static int condition_is_of_network(const char *row)
-{
-    return strcmp(row, "encoding") == 0 || strcmp(row, "seed") == 0 || strncmp(row, "model.", 6) == 0 ||
-           strcmp(row, "train.len") == 0;
-}
-
-static int condition_config(condition *c, const yaml_pair *pair, run_config *out)
-{
-    spec_axes *axes = calloc(1, sizeof *axes);
-    config_defaults(out);
-    int result = axes ? condition_axes(c, pair, axes)
-                      : error_set(c->s->e, ERROR_ENVIRONMENT, "%s: out of memory", c->s->path);
-    for (int row = 0; result == 0 && config_rows[row].name; row++) {
-        error ignored = ERROR_INIT; /* the text was set before */
-        const spec_axis *axis = &axes->row[row];
-        if (axis->count == 0)
-            continue;
-        if (axis->count > 1 || !condition_is_of_network(config_rows[row].name))
-            yaml_fault_at(c->s->faults, axis->choices[0].at,
-                          axis->count > 1 ? "%s: one value" : "%s: a measurement knows encoding, seed, model and train.len",
-                          config_rows[row].name);
-        else
-            config_set(out, config_rows[row].name, axis->choices[0].text, &ignored);
-    }
-    if (result == 0 && !*out->encoding && pair->value->kind == YAML_MAP)
-        yaml_fault_at(c->s->faults, pair->value, "%s: no encoding is given", pair->key->text);
-    if (axes)
-        spec_axes_free(axes);
-    free(axes);
-    return result;
-}
-
-static void condition_numbers(condition *c, const analytic *measure, analytic_input *in)
-{
-    const yaml_node *value = c->at->value;
-    const yaml_node *const *items = value->kind == YAML_LIST ? (const yaml_node *const *)value->items : &value;
-    int count = value->kind == YAML_LIST ? value->count : 1;
-    for (int i = 0; i < count; i++) {
-        double number;
-        if (i == ANALYTIC_VALUES_MAX || items[i]->kind != YAML_SCALAR || number_parse(items[i]->text, &number) < 0 ||
-            number != floor(number) || number < measure->least || number > measure->most) {
-            if (items[i]->kind != YAML_BROKEN)
-                yaml_fault_at(c->s->faults, items[i], "at: %s takes %s, at most %d whole numbers from %g to %g",
-                              measure->name, measure->at, ANALYTIC_VALUES_MAX, measure->least, measure->most);
-            return;
-        }
-        in->at[in->count++] = number;
-    }
-}
-
-static int condition_measure(condition *c)
-{
-    statement_rule *rule = c->rule;
-    char name[64];
-    error fault = ERROR_INIT;
-    rule->input = calloc(1, sizeof *rule->input);
-    if (!rule->input)
-        return error_set(c->s->e, ERROR_ENVIRONMENT, "%s: out of memory", c->s->path);
-    if (!reading_text(c->s, c->measure, name, sizeof name))
-        return 0;
-    rule->measure = analytic_find(name, &fault);
-    if (!rule->measure) {
-        yaml_fault_at(c->s->faults, c->measure->value, "measure: %s", fault.message);
-        return 0;
-    }
-    rule->input->has_beside = c->beside != NULL;
-    if ((c->sides[0] && condition_config(c, c->sides[0], &rule->input->config) < 0) ||
-        (c->beside && condition_config(c, c->beside, &rule->input->beside) < 0))
-        return -1;
-    if (c->at && rule->measure->at)
-        condition_numbers(c, rule->measure, rule->input);
-    if (!c->at != !rule->measure->at)
-        yaml_fault_at(c->s->faults, c->measure->value, rule->measure->at ? "%s needs 'at': %s" : "%s takes no 'at'%s", name,
-                      rule->measure->at ? rule->measure->at : "");
-    if (!c->beside != !rule->measure->takes_beside)
-        yaml_fault_at(c->s->faults, c->measure->value, rule->measure->takes_beside
-                          ? "%s needs 'beside': what it is compared with" : "%s takes no 'beside'", name);
-    return 0;
-}
-
 /* ------------------------------------------------------------------------------------------------ the whole */
 
 /* A key into its place; also which keys there are. */
 static void condition_take(condition *c, const yaml_pair *pair)
 {
-    static const char *const words[] = {"says", "of", "less", "over", "metric", "mode", "at", "from", "least", "most",
-                                        "theirs", "within", "measure", "beside"};
-    const yaml_pair **const places[] = {NULL, &c->sides[0], &c->sides[1], &c->sides[1], &c->metric, &c->mode, &c->at,
-                                        &c->from, &c->least, &c->most, &c->theirs, &c->within, &c->measure, &c->beside};
+    static const char *const words[] = {"says", "of",    "less", "over",   "metric", "mode",    "at",
+                                        "from", "least", "most", "theirs", "within", "measure", "beside"};
+    const yaml_pair **const places[] = {NULL,       &c->sides[0], &c->sides[1], &c->sides[1], &c->metric,
+                                        &c->mode,   &c->at,       &c->from,     &c->least,    &c->most,
+                                        &c->theirs, &c->within,   &c->measure,  &c->beside};
     enum { WORDS = sizeof words / sizeof *words };
     for (int i = 0; i < WORDS; i++) {
         if (strcmp(pair->key->text, words[i]) != 0)
@@ -431,7 +341,7 @@ int reading_rule(statement_reading *s, const yaml_node *map, const statement *of
     if (result == 0)
         condition_thresholds(&c);
     if (result == 0)
-        result = c.measure ? condition_measure(&c) : condition_runs(&c);
+        result = c.measure ? reading_measure(&c) : condition_runs(&c);
     if (c.measure) {
         const yaml_pair *const foreign[] = {c.sides[1], c.metric, c.mode, c.from};
         for (int i = 0; i < 4; i++)

@@ -1,4 +1,4 @@
-/* statement_reading.h - what the two halves of reading a file of claims share. Inside statement_read*.c only. */
+/* statement_reading.h - what the parts of reading a file of claims share. Inside statement_read*.c only. */
 #ifndef STATEMENT_READING_H
 #define STATEMENT_READING_H
 
@@ -22,9 +22,26 @@ int reading_text(statement_reading *s, const yaml_pair *pair, char *out, size_t 
 int reading_number(statement_reading *s, const yaml_pair *pair, double *out);
 
 /* "unknown key 'thires' in rule; did you mean 'theirs'?" */
-void reading_unknown(statement_reading *s, const yaml_node *key, const char *where, const char *const *words, int count);
+void reading_unknown(statement_reading *s, const yaml_node *key, const char *where, const char *const *words,
+                     int count);
 
-/* Condition number `i` of the statement from its map; -1: e is set. Faults are added. */
+/* A condition of the statement from its map. -1: e is set. Faults are added. */
 int reading_rule(statement_reading *s, const yaml_node *map, const statement *of, statement_rule *out);
+
+/* A condition while it is read: its keys; NULL: not given. */
+typedef struct condition {
+    statement_reading *s;
+    const yaml_node *map;
+    const statement *of;
+    statement_rule *rule;
+    const yaml_pair *sides[2]; /* of, and less or over */
+    const yaml_pair *beside, *metric, *mode, *at, *from, *theirs, *least, *most, *within, *measure;
+} condition;
+
+/* The values of a map of rows. -1: e is set. */
+int reading_axes(condition *c, const yaml_pair *pair, spec_axes *out);
+
+/* The measurement of a condition that has one, and what it is taken of. -1: e is set. */
+int reading_measure(condition *c);
 
 #endif

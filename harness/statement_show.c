@@ -130,9 +130,9 @@ static json_t *shown_claim(const statement_told *t)
     statement_remark(t, &remark);
     json_t *o = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "id", s->id, "title", s->title, "verdict",
-        statement_outcome_name(t->verdict.outcome), "statement", s->words, "source", s->source, "published", s->published,
-        "refuted_by", shown_string(s->refuted), "remark", shown_text(&remark), "results", shown_string(t->group->results),
-        "runs", t->verdict.wanted, "runs_there", t->verdict.there, "seeds_needed",
+        statement_outcome_name(t->verdict.outcome), "statement", s->words, "source", s->source, "published",
+        s->published, "refuted_by", shown_string(s->refuted), "remark", shown_text(&remark), "results",
+        shown_string(t->group->results), "runs", t->verdict.wanted, "runs_there", t->verdict.there, "seeds_needed",
         t->verdict.outcome == STATEMENT_UNDECIDED && t->verdict.needed ? json_integer(t->verdict.needed) : json_null(),
         "rule", rules);
     buffer_free(&remark);

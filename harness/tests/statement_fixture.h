@@ -13,7 +13,7 @@
 
 /* A claim about them up to its rule. */
 #define CLAIM_HEAD                                                                                                     \
-    "claims:\n- id: T1\n  title: A title\n  statement: Words.\n  source: Somebody 2020\n  published: 0.9 of it\n"       \
+    "claims:\n- id: T1\n  title: A title\n  statement: Words.\n  source: Somebody 2020\n  published: 0.9 of it\n"      \
     "  seeds: 5\n  refuted: less\n  rule:\n"
 
 typedef struct claim_trial {

@@ -98,8 +98,8 @@ Test(analytic, rotations)
     refused("rotation_gap", "rope", "rope: tokens do not stand 1/8 apart");
 }
 
-/* The straight line misses a cosine of frequency w by at most w^2/8 between whole positions. With all h_j = 2 the terms add
- * up to the sum of 2 cos(s w), which stands here for the hook. */
+/* The straight line misses a cosine of frequency w by at most w^2/8 between whole positions. With all h_j = 2 the terms
+ * add up to the sum of 2 cos(s w), which stands here for the hook. */
 Test(analytic, between_whole_positions)
 {
     double out = one("rotation_gap", "rope@interpolate(factor=8)", "model.width=64|model.heads=1"), most = 0, same = 0;
@@ -112,7 +112,8 @@ Test(analytic, between_whole_positions)
     for (int i = 1; i < 8; i++)
         same = fmax(same, fabs(value[i] - value[0] - (value[8] - value[0]) * i / 8) / 128);
     cr_assert(out > 0 && out <= most / 64, "%g, at most %g", out, most / 64);
-    cr_assert_float_eq(one("rotation_gap_same", "rope@interpolate(factor=8)", "model.width=64|model.heads=1"), same, 1e-6);
+    cr_assert_float_eq(one("rotation_gap_same", "rope@interpolate(factor=8)", "model.width=64|model.heads=1"), same,
+                       1e-6);
     cr_assert_gt(same, 1 / (32 * log(10000))); /* so the published constant is no bound for a head of 64 */
 }
 
@@ -131,7 +132,8 @@ Test(analytic, what_yarn_keeps)
         in.config.train.len = lengths[i];
         in.beside = in.config;
         snprintf(in.beside.encoding, sizeof in.beside.encoding, "rope");
-        snprintf(in.config.encoding, sizeof in.config.encoding, "rope(scaling=yarn,factor=4,ramp=by_wavelength,beta_fast=32)");
+        snprintf(in.config.encoding, sizeof in.config.encoding,
+                 "rope(scaling=yarn,factor=4,ramp=by_wavelength,beta_fast=32)");
         cr_assert_eq(analytic_find("rotation_kept", &e)->measure(&in, r, out, &count, &e), 0, "%s", e.message);
         cr_assert_float_eq(out[0], ramp > 1 ? 1 : ramp, 2e-3);
     }

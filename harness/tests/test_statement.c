@@ -9,9 +9,11 @@
 #include "statement_fixture.h"
 #include "stats.h"
 
-#define NOPE_LEAST CLAIM_GRID CLAIM_HEAD "  - {of: {encoding: nope}, metric: exact_match, at: 2x, least: 0.9, theirs: .97}\n"
+#define NOPE_LEAST                                                                                                     \
+    CLAIM_GRID CLAIM_HEAD "  - {of: {encoding: nope}, metric: exact_match, at: 2x, least: 0.9, theirs: .97}\n"
 #define LEARNED_LESS                                                                                                   \
-    CLAIM_GRID CLAIM_HEAD "  - {of: {encoding: nope}, less: {encoding: rope}, metric: exact_match, at: 2x, least: 0}\n"
+    CLAIM_GRID CLAIM_HEAD "  - {of: {encoding: nope}, less: {encoding: rope}, metric: exact_match, at: 2x, least: "    \
+                          "0}\n"
 
 static const double above[] = {0.95, 0.96, 0.97, 0.98, 0.96}, below[] = {0.1, 0.2, 0.1, 0.15, 0.12},
                     around[] = {0.80, 0.99, 0.93, 0.85, 0.96};
@@ -90,7 +92,8 @@ Test(statement, diverged_runs_are_no_values)
     claim_open(&t);
     claim_good(&t, NOPE_LEAST);
     claim_records(&t, "nope", above, 4);
-    made_write(t.records, &(made_run){.encoding = "nope", .seed = 5, .status = RUN_DIVERGED, .message = "loss is nan"}, NULL);
+    made_write(t.records, &(made_run){.encoding = "nope", .seed = 5, .status = RUN_DIVERGED, .message = "loss is nan"},
+               NULL);
     const statement_verdict *v = claim_judge(&t, t.records);
     const statement_finding *f = &v->finding[0];
     cr_assert(v->outcome == STATEMENT_UNDECIDED && v->needed == 0);
@@ -135,7 +138,8 @@ Test(statement, hollow_values_count_and_are_told)
     claim_open(&t);
     claim_good(&t, NOPE_LEAST);
     for (int seed = 1; seed <= 5; seed++)
-        made_write(t.records, &(made_run){.encoding = "nope", .seed = seed, .score = {1, above[seed - 1], 1}, .flag = "clamp"},
+        made_write(t.records,
+                   &(made_run){.encoding = "nope", .seed = seed, .score = {1, above[seed - 1], 1}, .flag = "clamp"},
                    NULL);
     const statement_verdict *v = claim_judge(&t, t.records);
     cr_assert(v->outcome == STATEMENT_REPRODUCED && v->finding[0].hollow);
@@ -168,13 +172,30 @@ Test(statement, differences_and_ratios_are_paired)
     claim_close(&t);
 }
 
+/* There is no ratio to 0. */
+Test(statement, ratios_to_zero_are_no_values)
+{
+    const double zero[] = {0.5, 0, 0.5, 0.5, 0.5};
+    claim_trial t;
+    claim_open(&t);
+    claim_good(&t, CLAIM_GRID CLAIM_HEAD
+               "  - {of: {encoding: nope}, over: {encoding: rope}, metric: exact_match, at: 2x, least: 1}\n");
+    claim_records(&t, "nope", above, 5);
+    claim_records(&t, "rope", zero, 5);
+    const statement_verdict *v = claim_judge(&t, t.records);
+    cr_assert(v->outcome == STATEMENT_UNDECIDED && v->finding[0].values == 4 && v->finding[0].undefined == 1);
+    claim_close(&t);
+}
+
 Test(statement, a_change_between_lengths)
 {
     claim_trial t;
     claim_open(&t);
-    const statement_verdict *v = verdict_of(
-        &t, CLAIM_GRID CLAIM_HEAD "  - {of: {encoding: nope}, metric: exact_match, at: 2x, from: 1x, least: -0.1, most: 0}\n",
-        above);
+    const statement_verdict *v =
+        verdict_of(&t,
+                   CLAIM_GRID CLAIM_HEAD
+                   "  - {of: {encoding: nope}, metric: exact_match, at: 2x, from: 1x, least: -0.1, most: 0}\n",
+                   above);
     cr_assert_eq(v->outcome, STATEMENT_REPRODUCED);
     cr_assert_float_eq(v->finding[0].mean, -0.036, 1e-12);
     claim_good(&t, CLAIM_GRID CLAIM_HEAD "  - {of: {encoding: nope}, metric: exact_match, at: \"64\", most: 0.5}\n");
@@ -223,7 +244,8 @@ Test(statement, records_of_two_versions_of_the_task_are_not_averaged)
     claim_open(&t);
     claim_good(&t, NOPE_LEAST);
     for (int seed = 1; seed <= 5; seed++)
-        made_write(t.records, &(made_run){.encoding = "nope", .seed = seed, .score = {1, 1, 1}, .task_version = 1 + seed / 5},
+        made_write(t.records,
+                   &(made_run){.encoding = "nope", .seed = seed, .score = {1, 1, 1}, .task_version = 1 + seed / 5},
                    NULL);
     const statement_verdict *v = claim_judge(&t, t.records);
     cr_assert_eq(v->outcome, STATEMENT_UNDECIDED);
@@ -281,12 +303,14 @@ Test(statement, shown_as_text_json_and_page)
     verdict_of(&t, NOPE_LEAST, around);
     statement_told told = {&t.group, &t.group.statement[0], t.verdict};
     statement_text(&told, 1, 0, &b);
-    cr_assert(strstr(buffer_text(&b), "T1             undecided       A title (the interval holds the threshold; about "));
+    cr_assert(
+        strstr(buffer_text(&b), "T1             undecided       A title (the interval holds the threshold; about "));
     cr_assert(strstr(buffer_text(&b), "1 claim: 1 undecided"), "%s", buffer_text(&b));
     buffer_free(&b);
     statement_text(&told, 1, 1, &b);
     cr_assert(strstr(buffer_text(&b), "asked: at least 0.9; ours: 0.9060 ["), "%s", buffer_text(&b));
-    cr_assert(strstr(buffer_text(&b), ", 5 seeds; theirs: .97 (the interval holds the threshold)"), "%s", buffer_text(&b));
+    cr_assert(strstr(buffer_text(&b), ", 5 seeds; theirs: .97 (the interval holds the threshold)"), "%s",
+              buffer_text(&b));
     buffer_free(&b);
     json_t *json = statement_json(&told, 1), *claim = json_array_get(json_object_get(json, "claims"), 0);
     json_t *rule = json_array_get(json_object_get(claim, "rule"), 0);

@@ -1,4 +1,5 @@
-/* Files of claims: every way in which one can be wrong, all told at once, at its place and with the nearest right word. */
+/* Files of claims: every way in which one can be wrong, all told at once, at its place and with the nearest right word.
+ */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -23,7 +24,8 @@ Test(statement_faults, all_in_one_go)
                                "  - {of: {encoding: nope}, metrik: loss, at: 2x}\n"
                                "  - {of: {encoding: nope}, metric: loss, at: 5x, most: 1}\n";
     static const char *const expected[] = {
-        "trial.yaml:1:1: error: unknown key 'titel' in a file of claims; did you mean 'title'?\n    1 | titel: x\n      | ^~~~~\n",
+        "trial.yaml:1:1: error: unknown key 'titel' in a file of claims; did you mean 'title'?\n    1 | titel: x\n     "
+        " | ^~~~~\n",
         "trial.yaml:4:3: error: no 'refuted' is given: what would speak against it\n",
         "trial.yaml:4:3: error: no 'source' is given, here or at the top\n",
         "trial.yaml:4:3: error: no 'statement' is given\n",
@@ -47,7 +49,8 @@ Test(statement_faults, all_in_one_go)
 }
 
 #define ONE(condition) CLAIM_GRID CLAIM_HEAD "  - {" condition "}\n"
-#define MEASURED(condition) "claims:\n- {id: T1, title: A, statement: B, source: C, published: D, refuted: E, rule: [{" condition "}]}\n"
+#define MEASURED(condition)                                                                                            \
+    "claims:\n- {id: T1, title: A, statement: B, source: C, published: D, refuted: E, rule: [{" condition "}]}\n"
 
 Test(statement_faults, each_at_its_place)
 {
@@ -63,41 +66,53 @@ Test(statement_faults, each_at_its_place)
         {"grid: {encoding: ropee, task: sort}\nclaims: []\n", "unknown encoding 'ropee'; did you mean 'rope'?"},
         {"grid: {encoding: rope, task: sort, tune: {lr: [1e-3, 1e-4]}}\nclaims: []\n",
          "grid: runs whose learning rate is tuned are not known beforehand"},
-        {"claims:\n- {id: T1, title: A, statement: B, source: C, published: D}\n", "neither 'rule' nor 'untestable' is given"},
-        {"claims:\n- {id: \"T 1\", title: A, statement: B, source: C, published: D, untestable: E}\n", "id: 'T 1': letters"},
+        {"claims:\n- {id: T1, title: A, statement: B, source: C, published: D}\n",
+         "neither 'rule' nor 'untestable' is given"},
+        {"claims:\n- {id: \"T 1\", title: A, statement: B, source: C, published: D, untestable: E}\n",
+         "id: 'T 1': letters"},
         {"claims:\n- &a {id: T1, title: A, statement: B, source: C, published: D, untestable: E}\n- *a\n",
          "id: 'T1' is another claim of this file already"},
         {"claims:\n- {id: T1, title: A, statement: B, source: C, published: D, untestable: E, seeds: 1}\n",
          "seeds: a whole number from 2 to 1000"},
         {ONE("metric: exact_match, at: 2x, least: 0"), "no 'of' is given"},
         {ONE("of: nope, metric: exact_match, at: 2x, least: 0"), "of takes keys and values"},
-        {ONE("of: {encoding: alibi}, metric: exact_match, at: 2x, least: 0"), "of: no run of the grid has these values"},
+        {ONE("of: {encoding: alibi}, metric: exact_match, at: 2x, least: 0"),
+         "of: no run of the grid has these values"},
         {ONE("of: {task: repeat_copy}, metric: exact_match, at: 2x, least: 0"),
          "of: it leaves several runs of seed 1, which differ in encoding"},
         {ONE("of: {encoding: nope}, metric: exact_match, at: twice, least: 0"), "at: 'twice' is no test length"},
-        {ONE("of: {encoding: nope}, metric: exact_match, at: 2x, from: 64-10, least: 0"), "from: '64-10' is no test length"},
+        {ONE("of: {encoding: nope}, metric: exact_match, at: 2x, from: 64-10, least: 0"),
+         "from: '64-10' is no test length"},
         {ONE("of: {encoding: nope}, metric: exact_match, at: 2x, least: 1, most: 0"), "most is below least"},
         {ONE("of: {encoding: nope}, metric: exact_match, at: 2x, within: 1, theirs: 1"), "within is for measurements"},
-        {ONE("of: {encoding: nope}, metric: loss, mode: slidign, at: 2x, most: 1"), "unknown mode 'slidign'; did you mean 'sliding'?"},
-        {ONE("of: {encoding: nope}, metric: loss, mode: sliding, at: 2x, most: 1"), "mode: nope is not evaluated so: eval.stride is 0"},
+        {ONE("of: {encoding: nope}, metric: loss, mode: slidign, at: 2x, most: 1"),
+         "unknown mode 'slidign'; did you mean 'sliding'?"},
+        {ONE("of: {encoding: nope}, metric: loss, mode: sliding, at: 2x, most: 1"),
+         "mode: nope is not evaluated so: eval.stride is 0"},
         {ONE("of: {encoding: nope}, less: {encoding: rope}, over: {encoding: rope}, metric: loss, at: 2x, most: 1"),
          "less and over are both given"},
         {"claims:\n- {id: T1, title: A, statement: B, source: C, published: D, refuted: E, seeds: 5,\n"
          "   rule: [{of: {encoding: nope}, metric: loss, at: 2x, most: 1}]}\n",
          "of: this file has neither grid nor spec"},
-        {MEASURED("measure: dot_spraed, of: {encoding: nope}, most: 1"), "unknown measurement 'dot_spraed'; did you mean 'dot_spread'?"},
+        {MEASURED("measure: dot_spraed, of: {encoding: nope}, most: 1"),
+         "unknown measurement 'dot_spraed'; did you mean 'dot_spread'?"},
         {MEASURED("measure: dot_spread, of: {encoding: nope}, at: 1, most: 1"), "dot_spread takes no 'at'"},
-        {MEASURED("measure: dot_by_distance, of: {encoding: nope}, most: 1"), "dot_by_distance needs 'at': distances in tokens"},
-        {MEASURED("measure: dot_by_distance, of: {encoding: nope}, at: 1.5, most: 1"), "at most 64 whole numbers from 0 to 1024"},
-        {MEASURED("measure: dot_spread, of: {encoding: nope}, beside: {encoding: nope}, most: 1"), "dot_spread takes no 'beside'"},
+        {MEASURED("measure: dot_by_distance, of: {encoding: nope}, most: 1"),
+         "dot_by_distance needs 'at': distances in tokens"},
+        {MEASURED("measure: dot_by_distance, of: {encoding: nope}, at: 1.5, most: 1"),
+         "at most 64 whole numbers from 0 to 1024"},
+        {MEASURED("measure: dot_spread, of: {encoding: nope}, beside: {encoding: nope}, most: 1"),
+         "dot_spread takes no 'beside'"},
         {MEASURED("measure: rotation_kept, of: {encoding: rope}, most: 1"), "rotation_kept needs 'beside'"},
         {MEASURED("measure: dot_spread, of: {model: {width: 64}}, most: 1"), "of: no encoding is given"},
         {MEASURED("measure: dot_spread, of: {encoding: nope, train: {lr: 1}}, most: 1"),
          "train.lr: a measurement knows encoding, seed, model and train.len"},
         {MEASURED("measure: dot_spread, of: {encoding: [nope, rope]}, most: 1"), "encoding: one value"},
         {MEASURED("measure: dot_spread, of: {encoding: nope}, within: 1"), "within needs theirs"},
-        {MEASURED("measure: dot_spread, of: {encoding: nope}, within: 1, theirs: about 2"), "theirs: 'about 2' is no number"},
-        {MEASURED("measure: dot_spread, of: {encoding: nope}, metric: loss, most: 1"), "metric is for conditions on runs"},
+        {MEASURED("measure: dot_spread, of: {encoding: nope}, within: 1, theirs: about 2"),
+         "theirs: 'about 2' is no number"},
+        {MEASURED("measure: dot_spread, of: {encoding: nope}, metric: loss, most: 1"),
+         "metric is for conditions on runs"},
     };
     claim_trial t;
     claim_open(&t);
@@ -115,8 +130,8 @@ Test(statement_faults, what_a_measurement_cannot_be_taken_of)
     claim_open(&t);
     claim_good(&t, MEASURED("measure: rotation_norm, of: {encoding: nope}, most: 1"));
     cr_assert_lt(statement_judge(&t.group, &t.group.statement[0], &none, t.registry, &t.verdict, &t.e), 0);
-    cr_assert(strstr(t.e.message, "trial.yaml:2: claim T1, rotation_norm: nope: it does not rotate queries and keys"), "%s",
-              t.e.message);
+    cr_assert(strstr(t.e.message, "trial.yaml:2: claim T1, rotation_norm: nope: it does not rotate queries and keys"),
+              "%s", t.e.message);
     claim_close(&t);
 }
 
@@ -139,7 +154,8 @@ Test(statement_faults, ids_and_folders)
     error_clear(&t.e);
     scratch_write(&t.folder, "b.yaml", one, sizeof one - 1, path);
     cr_assert_lt(statements_load(t.folder.dir, t.folder.dir, t.registry, &s, &t.e), 0);
-    cr_assert(strstr(t.e.message, "b.yaml: claim C12 stands in ") && strstr(t.e.message, "a.yaml already"), "%s", t.e.message);
+    cr_assert(strstr(t.e.message, "b.yaml: claim C12 stands in ") && strstr(t.e.message, "a.yaml already"), "%s",
+              t.e.message);
     statements_free(&s);
     claim_close(&t);
 }
