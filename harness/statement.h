@@ -31,6 +31,8 @@
  *         from: 1x                     the value at `at` less the value here
  *         least: 0.9, most: 0.95       one or both
  *         theirs: 0.97                 the published number that stands beside ours
+ *         premise: true                what the statement presupposes, as that networks have learned the task: where it
+ *                                      fails the statement cannot be tested at this scale
  *
  * Over the seeds stands the mean with its 95 % interval (stat_bootstrap). The condition holds when the whole interval
  * is on the side of the threshold that is asked for, fails when it is on the other, and is open otherwise, when there
@@ -83,7 +85,8 @@ typedef struct statement_rule {
     char says[200];
     char theirs[200];           /* as written; "" when nothing is */
     double least, most, within; /* NAN: not given */
-    int numbers;                /* of theirs, where within is given */
+    int premise;
+    int numbers; /* of theirs, where within is given */
     double number[ANALYTIC_VALUES_MAX];
 
     const analytic *measure; /* NULL: it is about runs */

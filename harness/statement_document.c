@@ -77,24 +77,22 @@ static void ledger_method(document *d)
     doc_add(d, DOC_SECTION, "How a verdict is reached", NULL);
     doc_add(
         d, DOC_PARAGRAPH,
-        "Each statement has a rule, to be written before its runs (its file says where anything was known): conditions "
-        "on a score at a test length, on the "
-        "difference or ratio of two encodings on the same seeds, or on a number that follows from an encoding's "
-        "formula "
-        "alone and is measured on the encoding as it is shipped. Where there are seeds, the mean and its 95 % interval "
-        "(studentised bootstrap) are compared with the threshold: the condition holds when the whole interval is on "
-        "the "
-        "side that is asked for, fails when it is on the other side, and is open otherwise.",
+        "Each statement has a rule, to be written before its runs (its file says where anything was known): "
+        "conditions on a score at a test length, on the difference or ratio of two encodings on the same seeds, or on "
+        "a "
+        "number that follows from an encoding's formula alone and is measured on the encoding as it is shipped. Where "
+        "there are seeds, the mean and its 95 % interval (studentised bootstrap) are compared with the threshold: the "
+        "condition holds when the whole interval is on the side that is asked for, fails when it is on the other side, "
+        "and is open otherwise.",
         NULL);
-    doc_add(d, DOC_PARAGRAPH,
-            "A statement is reproduced when all its conditions hold, and not reproduced as soon as one fails. No "
-            "condition is "
-            "judged before all its runs have ended. For an open one the number of seeds is given with which a test "
-            "would find "
-            "a distance like the one seen with probability 0.8. Networks here are small: not reproduced means at this "
-            "scale "
-            "and by this rule. Hollow marks numbers that rest on a map or on rows that were never trained.",
-            NULL);
+    doc_add(
+        d, DOC_PARAGRAPH,
+        "A statement is reproduced when all its conditions hold, and not reproduced as soon as one fails. Where a "
+        "premise fails, as that networks learn the task at all, it cannot be tested at this scale. No condition is "
+        "judged before all its runs have ended. For an open one the number of seeds is given with which a test would "
+        "find a distance like the one seen with probability 0.8. Networks here are small: not reproduced means at this "
+        "scale and by this rule. Hollow marks numbers that rest on a map or on rows that were never trained.",
+        NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ one statement */

@@ -317,23 +317,45 @@ static int judge_measure(const statement_group *g, const statement *s, int rule,
 
 /* ------------------------------------------------------------------------------------------------ the verdict */
 
-static void judge_outcome(const statement *s, statement_verdict *v)
+/* The worst of some conditions: fails before not run before open. */
+static finding_state judge_together(const statement *s, const statement_verdict *v, int premises)
 {
     int count[FINDING_ABSENT + 1] = {0};
+    for (int i = 0; i < v->rules; i++)
+        count[v->finding[i].state] += s->rule[i].premise == premises;
+    return count[FINDING_FAILS]    ? FINDING_FAILS
+           : count[FINDING_ABSENT] ? FINDING_ABSENT
+           : count[FINDING_OPEN]   ? FINDING_OPEN
+                                   : FINDING_HOLDS;
+}
+
+/* Values that decide all open ones; 0 as soon as one is open that nobody can tell. */
+static int judge_needed_by_all(const statement_verdict *v)
+{
+    int needed = 0;
     for (int i = 0; i < v->rules; i++) {
         const statement_finding *f = &v->finding[i];
-        count[f->state]++;
-        if (f->state == FINDING_OPEN && f->needed > v->needed)
-            v->needed = f->needed;
+        if (f->state == FINDING_OPEN && f->needed == 0)
+            return 0;
+        if (f->state == FINDING_OPEN && f->needed > needed)
+            needed = f->needed;
     }
-    for (int i = 0; i < v->rules; i++) /* one that nobody can tell leaves the whole open */
-        if (v->finding[i].state == FINDING_OPEN && v->finding[i].needed == 0)
-            v->needed = 0;
-    v->outcome = *s->untestable          ? STATEMENT_NOT_TESTABLE
-                 : count[FINDING_FAILS]  ? STATEMENT_NOT_REPRODUCED
-                 : count[FINDING_ABSENT] ? STATEMENT_NOT_RUN
-                 : count[FINDING_OPEN]   ? STATEMENT_UNDECIDED
-                                         : STATEMENT_REPRODUCED;
+    return needed;
+}
+
+/* Nothing follows from the other conditions before all premises hold. */
+static void judge_outcome(const statement *s, statement_verdict *v)
+{
+    static const statement_outcome outcomes[] = {[FINDING_HOLDS] = STATEMENT_REPRODUCED,
+                                                 [FINDING_FAILS] = STATEMENT_NOT_REPRODUCED,
+                                                 [FINDING_OPEN] = STATEMENT_UNDECIDED,
+                                                 [FINDING_ABSENT] = STATEMENT_NOT_RUN};
+    finding_state premises = judge_together(s, v, 1);
+    if (*s->untestable || premises == FINDING_FAILS)
+        v->outcome = STATEMENT_NOT_TESTABLE;
+    else
+        v->outcome = outcomes[premises == FINDING_HOLDS ? judge_together(s, v, 0) : premises];
+    v->needed = judge_needed_by_all(v);
 }
 
 /* Runs of all conditions, each once. -1: no memory. */

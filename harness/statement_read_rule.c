@@ -271,11 +271,11 @@ static void condition_thresholds(condition *c)
 /* A key into its place; also which keys there are. */
 static void condition_take(condition *c, const yaml_pair *pair)
 {
-    static const char *const words[] = {"says", "of",    "less", "over",   "metric", "mode",    "at",
-                                        "from", "least", "most", "theirs", "within", "measure", "beside"};
+    static const char *const words[] = {"says",  "of",   "less",   "over",   "metric",  "mode",   "at",     "from",
+                                        "least", "most", "theirs", "within", "measure", "beside", "premise"};
     const yaml_pair **const places[] = {NULL,       &c->sides[0], &c->sides[1], &c->sides[1], &c->metric,
                                         &c->mode,   &c->at,       &c->from,     &c->least,    &c->most,
-                                        &c->theirs, &c->within,   &c->measure,  &c->beside};
+                                        &c->theirs, &c->within,   &c->measure,  &c->beside,   &c->premise};
     enum { WORDS = sizeof words / sizeof *words };
     for (int i = 0; i < WORDS; i++) {
         if (strcmp(pair->key->text, words[i]) != 0)
@@ -289,6 +289,15 @@ static void condition_take(condition *c, const yaml_pair *pair)
         return;
     }
     reading_unknown(c->s, pair->key, "a condition", words, WORDS);
+}
+
+static void condition_premise(condition *c)
+{
+    const yaml_node *value = c->premise->value;
+    const char *text = value->kind == YAML_SCALAR ? value->text : "";
+    c->rule->premise = strcmp(text, "true") == 0;
+    if (!c->rule->premise && strcmp(text, "false") != 0 && value->kind != YAML_BROKEN)
+        yaml_fault_at(c->s->faults, value, "premise takes true or false");
 }
 
 static void condition_refuse(condition *c, const yaml_pair *pair)
@@ -340,6 +349,8 @@ int reading_rule(statement_reading *s, const yaml_node *map, const statement *of
         yaml_fault_at(s->faults, map, "no 'of' is given");
     if (result == 0)
         condition_thresholds(&c);
+    if (c.premise)
+        condition_premise(&c);
     if (result == 0)
         result = c.measure ? reading_measure(&c) : condition_runs(&c);
     if (c.measure) {

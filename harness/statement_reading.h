@@ -35,7 +35,7 @@ typedef struct condition {
     const statement *of;
     statement_rule *rule;
     const yaml_pair *sides[2]; /* of, and less or over */
-    const yaml_pair *beside, *metric, *mode, *at, *from, *theirs, *least, *most, *within, *measure;
+    const yaml_pair *beside, *metric, *mode, *at, *from, *theirs, *least, *most, *within, *measure, *premise;
 } condition;
 
 /* The values of a map of rows. -1: e is set. */

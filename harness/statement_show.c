@@ -116,6 +116,8 @@ static json_t *shown_rule(const statement_rule *r, const statement_finding *f)
         json_object_set_new(o, "hollow", json_boolean(f->hollow));
     }
     if (o)
+        json_object_set_new(o, "premise", json_boolean(r->premise));
+    if (o)
         json_object_set_new(o, "why", shown_string(f->why));
     return o;
 }

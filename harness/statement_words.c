@@ -68,6 +68,8 @@ static void words_measure(const statement_rule *r, buffer *out)
 
 void statement_rule_words(const statement_rule *r, buffer *out)
 {
+    if (r->premise)
+        buffer_add(out, "premise: ");
     if (*r->says) {
         buffer_add(out, r->says);
         return;
@@ -131,7 +133,7 @@ void statement_remark(const statement_told *t, buffer *out)
     const statement_finding *open = words_first(v, FINDING_OPEN);
     switch (v->outcome) {
     case STATEMENT_NOT_TESTABLE:
-        buffer_add(out, t->statement->untestable);
+        buffer_add(out, *t->statement->untestable ? t->statement->untestable : "a premise fails at this scale");
         break;
     case STATEMENT_NOT_RUN:
         buffer_format(out, "%d of %d runs are there", v->there, v->wanted);

@@ -220,6 +220,25 @@ Test(statement, conditions_together)
     claim_close(&t);
 }
 
+/* A statement about what networks do with what they have learned says nothing where they have not. */
+Test(statement, premises_come_first)
+{
+    static const char text[] =
+        NOPE_LEAST "  - {of: {encoding: rope}, metric: exact_match, at: 2x, least: 0.9, premise: true}\n";
+    claim_trial t;
+    claim_open(&t);
+    cr_assert_eq(verdict_of(&t, text, below)->outcome, STATEMENT_NOT_RUN);
+    claim_records(&t, "rope", around, 5);
+    cr_assert_eq(claim_judge(&t, t.records)->outcome, STATEMENT_UNDECIDED);
+    claim_records(&t, "rope", below, 5);
+    cr_assert_eq(claim_judge(&t, t.records)->outcome, STATEMENT_NOT_TESTABLE);
+    claim_records(&t, "rope", above, 5);
+    cr_assert_eq(claim_judge(&t, t.records)->outcome, STATEMENT_NOT_REPRODUCED);
+    claim_records(&t, "nope", above, 5);
+    cr_assert_eq(claim_judge(&t, t.records)->outcome, STATEMENT_REPRODUCED);
+    claim_close(&t);
+}
+
 /* Records of other runs in the folder, or a copy of it under another name, change nothing. */
 Test(statement, the_same_verdict_from_a_copied_folder)
 {

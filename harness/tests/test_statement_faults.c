@@ -85,6 +85,8 @@ Test(statement_faults, each_at_its_place)
          "from: '64-10' is no test length"},
         {ONE("of: {encoding: nope}, metric: exact_match, at: 2x, least: 1, most: 0"), "most is below least"},
         {ONE("of: {encoding: nope}, metric: exact_match, at: 2x, within: 1, theirs: 1"), "within is for measurements"},
+        {ONE("of: {encoding: nope}, metric: exact_match, at: 2x, least: 1, premise: maybe"),
+         "premise takes true or false"},
         {ONE("of: {encoding: nope}, metric: loss, mode: slidign, at: 2x, most: 1"),
          "unknown mode 'slidign'; did you mean 'sliding'?"},
         {ONE("of: {encoding: nope}, metric: loss, mode: sliding, at: 2x, most: 1"),
