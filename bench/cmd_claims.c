@@ -346,9 +346,8 @@ const command command_claims = {
         "run "
         "that has a record is not done again. A verdict is no failure: the exit status is 0 whatever it is, and 1 when "
         "--run "
-        "had runs that failed or diverged. The keys of a file of claims are described in harness/statement.h; faults "
-        "of a file "
-        "are told all at once.",
+        "had runs that failed or diverged. CONTRIBUTING.md shows how "
+        "a claim is written; faults of a file are told all at once.",
     .options = cmd_claims_arguments,
     .examples = cmd_claims_example,
     .stops_cleanly = 1,
