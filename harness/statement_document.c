@@ -99,7 +99,7 @@ static void ledger_method(document *d)
 
 static void ledger_rules(const statement_told *t, document *d)
 {
-    static const char *const headings[] = {"condition", "asked", "theirs", "ours", "seeds", "result"};
+    static const char *const headings[] = {"condition", "result", "asked", "ours", "seeds", "theirs"};
     doc_add(d, DOC_TABLE, "Its conditions.", NULL);
     for (int i = 0; i < 6; i++)
         ledger_column(d, headings[i]);
@@ -116,11 +116,11 @@ static void ledger_rules(const statement_told *t, document *d)
             buffer_format(&seeds, "%d", f->values);
         doc_add(d, DOC_ROW, NULL, NULL);
         doc_add_buffer(d, DOC_CELL, &plain, NULL);
+        doc_add(d, DOC_CELL, finding_state_name(f->state), f->why)->flags = f->state == FINDING_HOLDS ? DOC_BEST : 0;
         doc_add_buffer(d, DOC_CELL, &asked, NULL);
-        ledger_text(d, DOC_CELL, "", *r->theirs ? r->theirs : "-");
         doc_add_buffer(d, DOC_CELL, &ours, NULL)->flags = f->hollow ? DOC_HOLLOW : 0;
         doc_add_buffer(d, DOC_CELL, &seeds, NULL);
-        doc_add(d, DOC_CELL, finding_state_name(f->state), f->why)->flags = f->state == FINDING_HOLDS ? DOC_BEST : 0;
+        ledger_text(d, DOC_CELL, "", *r->theirs ? r->theirs : "-");
     }
     doc_add(d, DOC_TABLE_END, NULL, NULL);
 }
