@@ -330,7 +330,7 @@ Test(spec, mutated_specs, .timeout = 120)
     spec_trial t;
     trial_open(&t);
     int good = 0, bad = 0;
-    for (int round = 0; round < 600; round++) {
+    for (int round = 0; round < 300; round++) {
         rng r = rng_stream(11, RNG_TEST, (uint64_t)round, 0);
         char text[16384];
         size_t size = sizeof own - 1;
@@ -355,6 +355,6 @@ Test(spec, mutated_specs, .timeout = 120)
             bad++;
         }
     }
-    cr_assert(good > 20 && bad > 200, "%d good, %d bad: the mutations are too weak or too strong", good, bad);
+    cr_assert(good > 10 && bad > 100, "%d good, %d bad: the mutations are too weak or too strong", good, bad);
     trial_close(&t);
 }
