@@ -34,11 +34,33 @@
  *         premise: true                what the statement presupposes, as that networks have learned the task: where it
  *                                      fails the statement cannot be tested at this scale
  *
+ * What runs measured after training, at longer lengths (extend.h), is asked for in the sides, or for both at once:
+ *
+ *       - of: {encoding: a, after: {method: interpolate, steps: 50}}
+ *         less: {encoding: a, after: {method: none, steps: 200}}
+ *         after: {factor: 4}           what a side does not say itself: factor, method and steps stand in the runs'
+ *                                      extend.factors, .methods and .steps; task_options: depth=0, where the test was
+ *                                      that of the task under these options, in its extend.task_options
+ *         metric: loss
+ *         at: 4x                       1x or the factor; `from` too
+ *
+ * Without `after`, a side means the evaluation that ends training, so the two can be compared. What has no value there
+ * (a method that means nothing for the encoding) is undefined, what diverged in fine-tuning has ended badly.
+ *
+ * What positions met in training is one number of a run that recorded it (train.positions), without metric, at and
+ * from:
+ *
+ *       - of: {encoding: a}
+ *         exposure: rows               a field of starved_numbers (starved.h): tokens, gradient, rows: share of the
+ *                                      last quarter of positions; gradient_ratio, rows_ratio, norm: last quarter over
+ *                                      first; loss, accuracy: last less first
+ *
  * Over the seeds stands the mean with its 95 % interval (stat_bootstrap). The condition holds when the whole interval
  * is on the side of the threshold that is asked for, fails when it is on the other, and is open otherwise, when there
  * are fewer values than `seeds`, and when a value is missing. The statement is reproduced when all conditions hold and
  * not reproduced as soon as one fails, so no correction for several conditions is needed. No condition is judged before
- * each of its runs has an outcome: otherwise one could stop where it pleases.
+ * each of its runs has an outcome: otherwise one could stop where it pleases. A record without the section that is
+ * asked for (an older program's) is no outcome either.
  *
  * A condition on hooks alone needs no runs: measure: NAME (analytic.h), of: {encoding: a, model: {...}}, perhaps
  * beside: and at: [numbers]; least or most, or theirs: [numbers] with within: the largest difference.
@@ -50,19 +72,30 @@
 
 #include "analytic.h"
 #include "document.h"
+#include "extend.h"
 #include "metric.h"
 #include "results.h"
 #include "spec.h"
+#include "starved.h"
 
 enum { STATEMENT_TEXT_MAX = 1024, STATEMENT_GROUPS_MAX = 128 };
 
 /* ------------------------------------------------------------------------------------------------ what is written */
 
+/* A test after training, at a longer length. */
+typedef struct statement_after {
+    int given; /* 0: the evaluation that ends training */
+    int steps;
+    double factor;
+    char method[EXTEND_METHOD_MAX], task_options[EXTEND_METHOD_MAX]; /* canonical; "": the task as it was trained */
+} statement_after;
+
 /* Runs that differ in the seed alone: indices into the group's spec, by seed. */
 typedef struct statement_side {
     int count;
     int *run;
-    char words[200]; /* the encoding, as in the grid, and how it is tested */
+    statement_after after;
+    char words[400]; /* the encoding, as in the grid, and how it is tested */
 } statement_side;
 
 typedef enum statement_place_kind { PLACE_NONE, PLACE_RATIO, PLACE_LENGTHS } statement_place_kind;
@@ -94,6 +127,7 @@ typedef struct statement_rule {
 
     statement_operation operation;
     statement_side side[2];
+    const starved_quantity *exposure; /* NULL: it is about a score */
     const metric *metric; /* NULL: has_value */
     char mode[24];        /* "": the usual one */
     statement_place at, from;
@@ -144,7 +178,8 @@ typedef enum finding_state { FINDING_HOLDS, FINDING_FAILS, FINDING_OPEN, FINDING
 typedef struct statement_finding {
     finding_state state;
     int wanted, there;          /* runs of all sides; those with an outcome */
-    int ended_badly, undefined; /* of these: diverged or failed; evaluated without a value here */
+    int ended_badly, undefined; /* of these: diverged or failed, also in fine-tuning; evaluated without a value here */
+    int lacking;                /* records that count as not there for want of the section that is asked for */
     int values;                 /* seeds with a value, of both sides where there are two */
     double mean, low, high;     /* NAN where there are too few */
     double side[2];             /* the sides' own means over these seeds; NAN: no such side */
@@ -186,6 +221,26 @@ void statement_evidence_free(statement_evidence *v);
 /* The record of a run, found by the run's key; NULL: there is none. Interrupted ones are no outcome and pass for none.
  */
 const run_record *statement_record(const statement_evidence *v, const run_config *c);
+
+/* What one run says (statement_value.c). */
+typedef enum statement_value_state {
+    STATEMENT_VALUE_THERE,
+    STATEMENT_VALUE_ABSENT,   /* no record */
+    STATEMENT_VALUE_LACKING,  /* a record without the section */
+    STATEMENT_VALUE_ENDED,    /* diverged or failed, in training or in fine-tuning */
+    STATEMENT_VALUE_UNDEFINED /* no value at this point */
+} statement_value_state;
+
+typedef struct statement_value {
+    statement_value_state state;
+    double value;       /* at `at`, less that at `from`; or of exposure */
+    int hollow;         /* 1: it rests on a map or on untrained rows */
+    int version;        /* of the task */
+    const char *reason; /* of an undefined one, where the record gives it, else ""; the record's or static */
+} statement_value;
+
+/* record: NULL: there is none. side: 0 or 1, one of the rule's. */
+statement_value statement_value_of(const run_record *record, const statement_rule *r, int side);
 
 /* The verdict. -1: a measurement failed (ERROR_USAGE, with file and line) or memory is short. Free in either case. */
 int statement_judge(const statement_group *g, const statement *s, const statement_evidence *v, const registry *r,

@@ -60,7 +60,9 @@ static void ledger_overview(const statement_told *t, int count, document *d)
     for (int i = 0; i < count; i++) {
         const statement_verdict *v = &t[i].verdict;
         char remark[48] = "";
-        if (v->outcome == STATEMENT_NOT_RUN)
+        if (v->outcome == STATEMENT_NOT_RUN && v->there == v->wanted)
+            snprintf(remark, sizeof remark, "records lack a section");
+        else if (v->outcome == STATEMENT_NOT_RUN)
             snprintf(remark, sizeof remark, "%d of %d runs", v->there, v->wanted);
         else if (v->outcome == STATEMENT_UNDECIDED && v->needed)
             snprintf(remark, sizeof remark, "about %d seeds", v->needed);

@@ -8,87 +8,13 @@
 #include "statement.h"
 #include "stats.h"
 
-/* ------------------------------------------------------------------------------------------------ one value */
-
-/* What one run says at one length. */
-typedef struct judge_value {
-    enum { JUDGE_VALUE, JUDGE_ABSENT, JUDGE_ENDED, JUDGE_UNDEFINED } state;
-    double value;
-    int hollow, version; /* version: of the task */
-} judge_value;
-
-static int judge_is_usual(const char *mode)
-{
-    return strcmp(mode, "teacher_forced") == 0 || strcmp(mode, "windows") == 0 || strcmp(mode, "masked") == 0;
-}
-
-static const char *judge_text(const json_t *row, const char *key)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    return text ? text : "";
-}
-
-/* The point of a record's evaluation; NULL: there is none. has_value looks at any score. */
-static const json_t *judge_point(const run_record *run, const statement_rule *r, const statement_place *place)
-{
-    size_t i;
-    json_t *row;
-    json_array_foreach(json_object_get(run->record, "evaluation"), i, row)
-    {
-        const char *mode = judge_text(row, "mode"), *name = judge_text(row, "metric");
-        length_bin bin = {(int)json_integer_value(json_object_get(row, "min_len")),
-                          (int)json_integer_value(json_object_get(row, "max_len")),
-                          json_number_value(json_object_get(row, "ratio"))};
-        int is_metric = r->metric ? strcmp(name, r->metric->name) == 0 : metric_find(name)->role == METRIC_SCORE;
-        if (is_metric && statement_place_is(place, &bin) &&
-            (*r->mode ? strcmp(mode, r->mode) == 0 : judge_is_usual(mode)))
-            return row;
-    }
-    return NULL;
-}
-
-static judge_value judge_at(const run_record *run, const statement_rule *r, const statement_place *place)
-{
-    const json_t *row = judge_point(run, r, place), *value = json_object_get(row, "value");
-    judge_value v = {.state = JUDGE_UNDEFINED};
-    if (!r->metric) {
-        v.state = row ? JUDGE_VALUE : JUDGE_UNDEFINED;
-        v.value = json_is_number(value);
-        return v;
-    }
-    if (!json_is_number(value))
-        return v;
-    v.state = JUDGE_VALUE;
-    v.value = json_number_value(value);
-    v.hollow = *judge_text(row, "flag") != '\0';
-    return v;
-}
-
-/* At `at`, or less what it is at `from`. */
-static judge_value judge_run(const statement_evidence *v, const statement_group *g, const statement_rule *r, int run)
-{
-    const run_record *record = statement_record(v, &g->spec.runs[run]);
-    if (!record)
-        return (judge_value){.state = JUDGE_ABSENT};
-    if (!record->ok)
-        return (judge_value){.state = JUDGE_ENDED};
-    judge_value at = judge_at(record, r, &r->at);
-    if (r->from.kind != PLACE_NONE && at.state == JUDGE_VALUE) {
-        judge_value from = judge_at(record, r, &r->from);
-        at.state = from.state;
-        at.value = stat_difference(at.value, from.value);
-        at.hollow |= from.hollow;
-    }
-    at.version = (int)results_number(record, "data.task_version");
-    return at;
-}
-
 /* ------------------------------------------------------------------------------------------------ a mean */
 
 /* What the quantity can be, so that no interval says more. */
 static void judge_bounds(const statement_rule *r, double *low, double *high)
 {
-    double least = r->metric ? r->metric->low : 0, most = r->metric ? r->metric->high : 1;
+    double least = r->exposure ? r->exposure->low : r->metric ? r->metric->low : 0;
+    double most = r->exposure ? r->exposure->high : r->metric ? r->metric->high : 1;
     int differences = (r->operation == STATEMENT_DIFFERENCE) + (r->from.kind != PLACE_NONE);
     for (int i = 0; i < differences; i++) {
         double width = most - least;
@@ -96,7 +22,7 @@ static void judge_bounds(const statement_rule *r, double *low, double *high)
         most = width;
     }
     if (r->operation == STATEMENT_RATIO) {
-        least = r->from.kind == PLACE_NONE ? 0 : -INFINITY;
+        least = least < 0 ? -INFINITY : 0;
         most = INFINITY;
     }
     *low = least;
@@ -158,11 +84,12 @@ static void judge_mean(const statement *s, int rule, const double *x, int n, sta
 typedef struct judge_values {
     int n, versions[2]; /* the least and the greatest version of the task */
     double *x, *side[2];
+    const char *reason; /* why the first of those without a value has none; "": not known */
 } judge_values;
 
 static int judge_open(judge_values *v, int room)
 {
-    *v = (judge_values){.x = calloc((size_t)room + 1, sizeof *v->x)};
+    *v = (judge_values){.x = calloc((size_t)room + 1, sizeof *v->x), .reason = ""};
     for (int i = 0; i < 2; i++)
         v->side[i] = calloc((size_t)room + 1, sizeof *v->side[i]);
     return v->x && v->side[0] && v->side[1] ? 0 : -1;
@@ -175,13 +102,16 @@ static void judge_close(judge_values *v)
     free(v->side[1]);
 }
 
-static void judge_count(const judge_value *value, judge_values *v, statement_finding *f)
+static void judge_count(const statement_value *value, judge_values *v, statement_finding *f)
 {
     f->wanted++;
-    f->there += value->state != JUDGE_ABSENT;
-    f->ended_badly += value->state == JUDGE_ENDED;
-    f->undefined += value->state == JUDGE_UNDEFINED;
-    if (value->state != JUDGE_VALUE)
+    f->there += value->state != STATEMENT_VALUE_ABSENT && value->state != STATEMENT_VALUE_LACKING;
+    f->lacking += value->state == STATEMENT_VALUE_LACKING;
+    f->ended_badly += value->state == STATEMENT_VALUE_ENDED;
+    f->undefined += value->state == STATEMENT_VALUE_UNDEFINED;
+    if (value->state == STATEMENT_VALUE_UNDEFINED && !*v->reason)
+        v->reason = value->reason;
+    if (value->state != STATEMENT_VALUE_THERE)
         return;
     f->hollow |= value->hollow;
     if (v->versions[0] == 0 || value->version < v->versions[0])
@@ -207,7 +137,8 @@ static void judge_collect(const statement_evidence *e, const statement_group *g,
 {
     const statement_side *a = &r->side[0], *b = &r->side[1];
     for (int i = 0, j = 0; i < a->count; i++) {
-        judge_value one = judge_run(e, g, r, a->run[i]), other = {.state = JUDGE_VALUE, .value = NAN};
+        statement_value one = statement_value_of(statement_record(e, &g->spec.runs[a->run[i]]), r, 0);
+        statement_value other = {.state = STATEMENT_VALUE_THERE, .value = NAN};
         int seed = g->spec.runs[a->run[i]].seed;
         judge_count(&one, v, f);
         if (r->operation != STATEMENT_VALUE) {
@@ -215,10 +146,10 @@ static void judge_collect(const statement_evidence *e, const statement_group *g,
                 j++;
             if (j == b->count || g->spec.runs[b->run[j]].seed != seed)
                 continue; /* a seed of one side alone */
-            other = judge_run(e, g, r, b->run[j]);
+            other = statement_value_of(statement_record(e, &g->spec.runs[b->run[j]]), r, 1);
             judge_count(&other, v, f);
         }
-        if (one.state != JUDGE_VALUE || other.state != JUDGE_VALUE)
+        if (one.state != STATEMENT_VALUE_THERE || other.state != STATEMENT_VALUE_THERE)
             continue;
         double x = judge_combine(r->operation, one.value, other.value);
         if (!isfinite(x)) { /* a ratio to 0 */
@@ -232,8 +163,13 @@ static void judge_collect(const statement_evidence *e, const statement_group *g,
 }
 
 /* Why an open or absent condition is so. */
-static void judge_explain(const statement *s, const judge_values *v, statement_finding *f)
+static void judge_explain(const statement *s, const statement_rule *r, const judge_values *v, statement_finding *f)
 {
+    if (f->state == FINDING_ABSENT && f->lacking) {
+        snprintf(f->why, sizeof f->why, "%d of %d records have no \"%s\"; runs without it must be done anew",
+                 f->lacking, f->wanted, r->exposure ? "exposure" : "extension");
+        return;
+    }
     if (f->state == FINDING_ABSENT) {
         snprintf(f->why, sizeof f->why, f->there ? "%d of %d runs are there" : "no run is there", f->there, f->wanted);
         return;
@@ -253,7 +189,10 @@ static void judge_explain(const statement *s, const judge_values *v, statement_f
         used += (size_t)snprintf(f->why + used, sizeof f->why - used, "; %d of %d runs diverged or failed",
                                  f->ended_badly, f->wanted);
     if (f->undefined)
-        snprintf(f->why + used, sizeof f->why - used, "; %d of %d have no value there", f->undefined, f->wanted);
+        used += (size_t)snprintf(f->why + used, sizeof f->why - used, "; %d of %d have no value there", f->undefined,
+                                 f->wanted);
+    if (f->undefined && *v->reason)
+        snprintf(f->why + used, sizeof f->why - used, ": %.120s", v->reason);
 }
 
 static int judge_runs(const statement_group *g, const statement *s, int rule, const statement_evidence *e,
@@ -271,7 +210,7 @@ static int judge_runs(const statement_group *g, const statement *s, int rule, co
             f->state = FINDING_ABSENT;
         else if (v.versions[0] != v.versions[1])
             f->state = FINDING_OPEN;
-        judge_explain(s, &v, f);
+        judge_explain(s, r, &v, f);
     }
     judge_close(&v);
     return status;

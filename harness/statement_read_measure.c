@@ -17,8 +17,8 @@ static int measured_config(condition *c, const yaml_pair *pair, run_config *out)
 {
     spec_axes *axes = calloc(1, sizeof *axes);
     config_defaults(out);
-    int result =
-        axes ? reading_axes(c, pair, axes) : error_set(c->s->e, ERROR_ENVIRONMENT, "%s: out of memory", c->s->path);
+    int result = axes ? reading_axes(c, pair, axes, NULL)
+                      : error_set(c->s->e, ERROR_ENVIRONMENT, "%s: out of memory", c->s->path);
     for (int row = 0; result == 0 && config_rows[row].name; row++) {
         error ignored = ERROR_INIT; /* the text was set before */
         const spec_axis *axis = &axes->row[row];

@@ -16,7 +16,7 @@ enum { CONDITION_MODES = sizeof condition_modes / sizeof *condition_modes };
 
 /* ------------------------------------------------------------------------------------------------ which runs */
 
-int reading_axes(condition *c, const yaml_pair *pair, spec_axes *out)
+int reading_axes(condition *c, const yaml_pair *pair, spec_axes *out, yaml_pair *own_after)
 {
     statement_reading *s = c->s;
     yaml_pair *pairs;
@@ -26,12 +26,16 @@ int reading_axes(condition *c, const yaml_pair *pair, spec_axes *out)
                           pair->key->text);
         return 0;
     }
-    static const char *const sections[] = {"model", "train", "eval"};
+    static const char *const sections[] = {"model", "train", "eval", "extend", "after"};
     int count = yaml_flatten(pair->value, s->faults, &pairs, s->e), result = count < 0 ? -1 : 0;
     for (int i = 0; i < count && result >= 0; i++) {
+        if (own_after && strcmp(pairs[i].key->text, "after") == 0) {
+            *own_after = pairs[i];
+            continue;
+        }
         result = spec_axes_take(&s->draft, &pairs[i], out, s->e);
         if (result == 0)
-            spec_unknown_key(&s->draft, pairs[i].key, NULL, sections, 3);
+            spec_unknown_key(&s->draft, pairs[i].key, NULL, sections, own_after ? 5 : 4);
     }
     free(pairs);
     return result < 0 ? -1 : 0;
@@ -82,12 +86,24 @@ static void condition_choose(condition *c, const yaml_pair *pair, const spec_axe
                       side->count, c->of->seeds);
 }
 
-static int condition_side(condition *c, const yaml_pair *pair, statement_side *side)
+static void condition_words(const run_config *first, statement_side *side)
 {
+    const statement_after *a = &side->after;
+    int used = snprintf(side->words, sizeof side->words, "%.70s%s%.60s on %.50s", first->encoding,
+                        *first->eval.encoding_options ? " tested as " : "", first->eval.encoding_options, first->task);
+    if (a->given)
+        snprintf(side->words + used, sizeof side->words - (size_t)used, "%s%.40s, to %gx by %.60s after %d steps",
+                 *a->task_options ? " with " : "", a->task_options, a->factor, a->method, a->steps);
+}
+
+static int condition_side(condition *c, int number)
+{
+    const yaml_pair *pair = c->sides[number];
+    statement_side *side = &c->rule->side[number];
     spec_axes *axes = calloc(1, sizeof *axes);
     side->run = calloc((size_t)c->s->group->spec.count + 1, sizeof *side->run);
     int before = c->s->faults->count;
-    int result = axes && side->run ? reading_axes(c, pair, axes)
+    int result = axes && side->run ? reading_axes(c, pair, axes, &c->own_after[number])
                                    : error_set(c->s->e, ERROR_ENVIRONMENT, "%s: out of memory", c->s->path);
     if (result == 0 && c->s->has_grid && c->s->faults->count == before)
         condition_choose(c, pair, axes, side);
@@ -96,11 +112,10 @@ static int condition_side(condition *c, const yaml_pair *pair, statement_side *s
     if (axes)
         spec_axes_free(axes);
     free(axes);
-    if (side->count) {
-        const run_config *first = &c->s->group->spec.runs[side->run[0]];
-        snprintf(side->words, sizeof side->words, "%.70s%s%.60s on %.50s", first->encoding,
-                 *first->eval.encoding_options ? " tested as " : "", first->eval.encoding_options, first->task);
-    }
+    if (result == 0 && side->count && c->s->faults->count == before)
+        result = reading_after(c, number);
+    if (side->count)
+        condition_words(&c->s->group->spec.runs[side->run[0]], side);
     return result;
 }
 
@@ -154,18 +169,17 @@ static void condition_place(condition *c, const yaml_pair *pair, statement_place
     }
     for (int side = 0; side < 2; side++) {
         length_bin bins[CONFIG_BINS_MAX];
-        error ignored = ERROR_INIT;
         if (c->rule->side[side].count == 0)
             continue;
         const run_config *run = &c->s->group->spec.runs[c->rule->side[side].run[0]];
-        int count = config_bins(run, bins, &ignored), found = 0;
+        int count = reading_bins(c, side, bins), found = count < 0;
         for (int i = 0; i < count; i++)
             found |= statement_place_is(out, &bins[i]);
         if (found)
             continue;
         condition_tested(bins, count, tested, sizeof tested);
-        yaml_fault_at(c->s->faults, pair->value, "%s: %s is not tested at %s; it is at %s", pair->key->text,
-                      run->encoding, text, tested);
+        yaml_fault_at(c->s->faults, pair->value, "%s: %s is not tested at %s%s; it is at %s", pair->key->text,
+                      run->encoding, text, c->rule->side[side].after.given ? " after that" : "", tested);
         return;
     }
 }
@@ -271,11 +285,12 @@ static void condition_thresholds(condition *c)
 /* A key into its place; also which keys there are. */
 static void condition_take(condition *c, const yaml_pair *pair)
 {
-    static const char *const words[] = {"says",  "of",   "less",   "over",   "metric",  "mode",   "at",     "from",
-                                        "least", "most", "theirs", "within", "measure", "beside", "premise"};
-    const yaml_pair **const places[] = {NULL,       &c->sides[0], &c->sides[1], &c->sides[1], &c->metric,
-                                        &c->mode,   &c->at,       &c->from,     &c->least,    &c->most,
-                                        &c->theirs, &c->within,   &c->measure,  &c->beside,   &c->premise};
+    static const char *const words[] = {"says",    "of",     "less",    "over",  "metric",  "mode",
+                                        "at",      "from",   "least",   "most",  "theirs",  "within",
+                                        "measure", "beside", "premise", "after", "exposure"};
+    const yaml_pair **const places[] = {NULL,        &c->sides[0], &c->sides[1], &c->sides[1], &c->metric,  &c->mode,
+                                        &c->at,      &c->from,     &c->least,    &c->most,     &c->theirs,  &c->within,
+                                        &c->measure, &c->beside,   &c->premise,  &c->after,    &c->exposure};
     enum { WORDS = sizeof words / sizeof *words };
     for (int i = 0; i < WORDS; i++) {
         if (strcmp(pair->key->text, words[i]) != 0)
@@ -303,18 +318,16 @@ static void condition_premise(condition *c)
 static void condition_refuse(condition *c, const yaml_pair *pair)
 {
     if (pair)
-        yaml_fault_at(c->s->faults, pair->key, c->measure ? "%s is for conditions on runs" : "%s is for measurements",
+        yaml_fault_at(c->s->faults, pair->key,
+                      c->measure                               ? "%s is for conditions on runs"
+                      : pair == c->within || pair == c->beside ? "%s is for measurements"
+                                                               : "%s is for scores; exposure is one number of a run",
                       pair->key->text);
 }
 
-static int condition_runs(condition *c)
+/* Which score, and at which length. */
+static void condition_score(condition *c)
 {
-    statement_rule *rule = c->rule;
-    for (int side = 0; side < 2; side++)
-        if (c->sides[side] && condition_side(c, c->sides[side], &rule->side[side]) < 0)
-            return -1;
-    if (c->sides[1])
-        rule->operation = strcmp(c->sides[1]->key->text, "less") == 0 ? STATEMENT_DIFFERENCE : STATEMENT_RATIO;
     if (c->metric)
         condition_metric(c);
     else
@@ -322,11 +335,29 @@ static int condition_runs(condition *c)
     if (c->mode)
         condition_mode(c);
     if (c->at)
-        condition_place(c, c->at, &rule->at);
+        condition_place(c, c->at, &c->rule->at);
     else
         yaml_fault_at(c->s->faults, c->map, "no 'at' is given");
     if (c->from)
-        condition_place(c, c->from, &rule->from);
+        condition_place(c, c->from, &c->rule->from);
+}
+
+static int condition_runs(condition *c)
+{
+    statement_rule *rule = c->rule;
+    for (int side = 0; side < 2; side++)
+        if (c->sides[side] && condition_side(c, side) < 0)
+            return -1;
+    if (c->sides[1])
+        rule->operation = strcmp(c->sides[1]->key->text, "less") == 0 ? STATEMENT_DIFFERENCE : STATEMENT_RATIO;
+    if (c->exposure) {
+        const yaml_pair *const foreign[] = {c->metric, c->mode, c->at, c->from, c->after};
+        reading_exposure(c);
+        for (int i = 0; i < 5; i++)
+            condition_refuse(c, foreign[i]);
+    } else {
+        condition_score(c);
+    }
     condition_refuse(c, c->within);
     condition_refuse(c, c->beside);
     return 0;
@@ -354,8 +385,8 @@ int reading_rule(statement_reading *s, const yaml_node *map, const statement *of
     if (result == 0)
         result = c.measure ? reading_measure(&c) : condition_runs(&c);
     if (c.measure) {
-        const yaml_pair *const foreign[] = {c.sides[1], c.metric, c.mode, c.from};
-        for (int i = 0; i < 4; i++)
+        const yaml_pair *const foreign[] = {c.sides[1], c.metric, c.mode, c.from, c.after, c.exposure};
+        for (int i = 0; i < 6; i++)
             condition_refuse(&c, foreign[i]);
     }
     free(pairs);

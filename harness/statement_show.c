@@ -91,6 +91,25 @@ static json_t *shown_string(const char *text)
     return *text ? json_string(text) : json_null();
 }
 
+static json_t *shown_after(const statement_after *a)
+{
+    if (!a->given)
+        return json_null();
+    return json_pack("{s:f, s:s, s:i, s:o}", "factor", a->factor, "method", a->method, "steps", a->steps,
+                     "task_options", shown_string(a->task_options));
+}
+
+/* What is compared, of a condition on runs. */
+static void shown_quantity(const statement_rule *r, json_t *o)
+{
+    const char *metric = r->exposure ? "" : r->metric ? r->metric->name : "has_value";
+    json_object_set_new(o, "metric", shown_string(metric));
+    json_object_set_new(o, "exposure", shown_string(r->exposure ? r->exposure->name : ""));
+    json_object_set_new(o, "after", json_pack("[o]", shown_after(&r->side[0].after)));
+    if (r->operation != STATEMENT_VALUE)
+        json_array_append_new(json_object_get(o, "after"), shown_after(&r->side[1].after));
+}
+
 static json_t *shown_rule(const statement_rule *r, const statement_finding *f)
 {
     buffer words = BUFFER_INIT;
@@ -103,7 +122,7 @@ static json_t *shown_rule(const statement_rule *r, const statement_finding *f)
         json_object_set_new(o, "measure", json_string(r->measure->name));
         json_object_set_new(o, "ours", shown_numbers(f->number, f->count));
     } else if (o) {
-        json_object_set_new(o, "metric", json_string(r->metric ? r->metric->name : "has_value"));
+        shown_quantity(r, o);
         json_object_set_new(o, "ours", shown_number(f->mean));
         json_object_set_new(o, "interval", f->values > 1 ? shown_numbers((double[]){f->low, f->high}, 2) : json_null());
         json_object_set_new(o, "sides", shown_numbers(f->side, r->operation == STATEMENT_VALUE ? 1 : 2));
@@ -113,6 +132,7 @@ static json_t *shown_rule(const statement_rule *r, const statement_finding *f)
         json_object_set_new(o, "runs_there", json_integer(f->there));
         json_object_set_new(o, "runs_diverged_or_failed", json_integer(f->ended_badly));
         json_object_set_new(o, "runs_undefined", json_integer(f->undefined));
+        json_object_set_new(o, "runs_lacking", json_integer(f->lacking));
         json_object_set_new(o, "hollow", json_boolean(f->hollow));
     }
     if (o)

@@ -81,6 +81,10 @@ void statement_rule_words(const statement_rule *r, buffer *out)
     buffer_format(out, "%s", r->side[0].words);
     if (r->operation != STATEMENT_VALUE)
         buffer_format(out, r->operation == STATEMENT_DIFFERENCE ? " less %s" : " over %s", r->side[1].words);
+    if (r->exposure) {
+        buffer_format(out, ": %s", r->exposure->title);
+        return;
+    }
     buffer_format(out, ": %s at %s", r->metric ? r->metric->title : "has a value", r->at.text);
     if (r->from.kind != PLACE_NONE)
         buffer_format(out, " less that at %s", r->from.text);
@@ -130,13 +134,16 @@ static const statement_finding *words_first(const statement_verdict *v, finding_
 void statement_remark(const statement_told *t, buffer *out)
 {
     const statement_verdict *v = &t->verdict;
-    const statement_finding *open = words_first(v, FINDING_OPEN);
+    const statement_finding *open = words_first(v, FINDING_OPEN), *absent = words_first(v, FINDING_ABSENT);
     switch (v->outcome) {
     case STATEMENT_NOT_TESTABLE:
         buffer_add(out, *t->statement->untestable ? t->statement->untestable : "a premise fails at this scale");
         break;
     case STATEMENT_NOT_RUN:
-        buffer_format(out, "%d of %d runs are there", v->there, v->wanted);
+        if (v->there == v->wanted && absent)
+            buffer_add(out, absent->why);
+        else
+            buffer_format(out, "%d of %d runs are there", v->there, v->wanted);
         break;
     case STATEMENT_UNDECIDED:
         buffer_add(out, open ? open->why : "");
