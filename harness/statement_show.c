@@ -102,8 +102,8 @@ static json_t *shown_after(const statement_after *a)
 /* What is compared, of a condition on runs. */
 static void shown_quantity(const statement_rule *r, json_t *o)
 {
-    const char *metric = r->exposure ? "" : r->metric ? r->metric->name : "has_value";
-    json_object_set_new(o, "metric", shown_string(metric));
+    const char *name = r->exposure ? "" : r->metric ? r->metric->name : "has_value";
+    json_object_set_new(o, "metric", shown_string(name));
     json_object_set_new(o, "exposure", shown_string(r->exposure ? r->exposure->name : ""));
     json_object_set_new(o, "after", json_pack("[o]", shown_after(&r->side[0].after)));
     if (r->operation != STATEMENT_VALUE)
