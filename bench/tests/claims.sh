@@ -70,6 +70,51 @@ for file in report.html report.md claims.json; do
   if [ -s "page/$file" ]; then pass "page/$file"; else fail "page/$file"; fi
 done
 
+# ---- what records hold besides: tests at longer lengths after training, and what positions met
+
+cat >own/longer.yaml <<'EOF'
+title: Longer
+source: nobody
+grid:
+  encoding: rope
+  task: passkey(digits=2)
+  seeds: 2
+  model: {width: 16, layers: 1, heads: 2}
+  train: {len: 8, steps: 4, batch: 4, check_every: 0, positions: true}
+  eval: {ratios: [1], items: 4}
+  extend: {methods: [none, interpolate], factors: [2], steps: [0, 2], task_options: [depth=0]}
+claims:
+  - id: L1
+    title: Six steps are too few
+    statement: Nothing is learned in six steps.
+    published: 0
+    seeds: 2
+    refuted: anything that is
+    rule:
+      - {of: {encoding: rope}, after: {factor: 2, method: interpolate, steps: 2, task_options: depth=0}, metric: exact_match,
+         at: 2x, most: 0.9}
+      - {of: {encoding: rope, after: {steps: 2}}, less: {encoding: rope, after: {steps: 0}}, after: {factor: 2, method: none},
+         metric: exact_match, at: 1x, most: 0.9}
+  - id: L2
+    title: Late positions meet a gradient
+    statement: They do.
+    published: 0
+    seeds: 2
+    refuted: none at all
+    rule:
+      - {of: {encoding: rope}, exposure: gradient, least: 0}
+EOF
+expect 0 "runs that go on and record positions" "$posbench" claims --run longer --from own --jobs 1
+said "$out" "a verdict on what follows training" "L1             reproduced"
+said "$out" "a verdict on positions" "L2             reproduced"
+for record in results/claims/longer/runs/*.json; do sed -i 's/"extension":/"extension_of_old":/' "$record"; done
+expect 0 "records without the section" "$posbench" claims L1 --from own
+said "$out" "what is missing is told" "2 of 2 records have no \"extension\""
+mkdir worse && sed 's/interpolate, steps: 2/interpolat, steps: 3/' own/longer.yaml >worse/longer.yaml
+refused 2 "no method interpolat: extend.methods is interpolate, none; did you mean 'interpolate'?" "a misspelt method" \
+  "$posbench" claims --from worse
+refused 2 "no steps 3: extend.steps is 0, 2" "steps that no run has" "$posbench" claims --from worse
+
 # ---- faults
 
 sed 's/metric: exact_match/metric: exact/; s/published/pubished/' own/mine.yaml >bad.yaml
