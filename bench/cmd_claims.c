@@ -329,8 +329,8 @@ const command command_claims = {
     .most_words = 1000,
     .description =
         "A claim is a published statement with its source and number, the runs that test it, and a rule, to be "
-        "written before them: a score, or the difference or ratio of two encodings on the same seeds, against a "
-        "threshold. "
+        "written before them: a score, one after fine-tuning at a longer length, or what positions met in training, "
+        "of one encoding, or the difference or ratio of two on the same seeds, against a threshold. "
         "The verdict follows from records alone. ID is a claim or the name of a file of claims; without any, all are "
         "told "
         "in one line each.\n\n"

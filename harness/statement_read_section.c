@@ -94,7 +94,7 @@ static void section_word(section_after *a, int key, const extend_words *known, c
         return;
     if (key != SECTION_METHOD ||
         stack_method_canonical(a->c->s->draft.registry, text, out, EXTEND_METHOD_MAX, &ignored) < 0)
-        memcpy(out, text, EXTEND_METHOD_MAX);
+        snprintf(out, EXTEND_METHOD_MAX, "%s", text);
     for (int i = 0; i < known->count; i++) {
         if (strcmp(known->name[i], out) == 0)
             return;
