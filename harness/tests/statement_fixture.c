@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record.h"
 #include "settings.h"
 
 void claim_open(claim_trial *t)
@@ -56,6 +57,15 @@ void claim_records(claim_trial *t, const char *encoding, const double *score, in
 {
     for (int i = 0; i < count; i++)
         made_write(t->records, &(made_run){.encoding = encoding, .seed = i + 1, .score = {1, score[i], 0.5}}, NULL);
+}
+
+void claim_remove(const char *path, const char *section)
+{
+    error e = ERROR_INIT;
+    json_t *record = record_read(path, &e);
+    cr_assert(record && json_object_del(record, section) == 0, "%s", e.message);
+    cr_assert_eq(record_write(path, record, &e), 0, "%s", e.message);
+    json_decref(record);
 }
 
 const statement_verdict *claim_judge(claim_trial *t, const char *records)

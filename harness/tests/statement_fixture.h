@@ -39,6 +39,9 @@ const char *claim_fault(claim_trial *t, const char *text);
 /* One record for each of seeds 1 .. count: score[seed - 1] at twice the training length, 1 at it, 0.5 at four times. */
 void claim_records(claim_trial *t, const char *encoding, const double *score, int count);
 
+/* Takes a section out of the record at path, as an older program's has none. */
+void claim_remove(const char *path, const char *section);
+
 /* The verdict of the first claim from a folder. */
 const statement_verdict *claim_judge(claim_trial *t, const char *records);
 
