@@ -19,6 +19,9 @@ static int cmd_collect_run(const command_host *host, const args *a, error *e)
     printf("%s/curves.csv       one row for each curve: its area and its reach (%d curves)\n", dir, s.curves);
     printf("%s/comparisons.csv  one row for each encoding against the baseline and the best (%d rows)\n", dir,
            s.contrasts);
+    if (s.extensions)
+        printf("%s/extension.csv    one row for each test after fine-tuning at longer lengths (%d rows)\n", dir,
+               s.extensions);
     if (s.exposed > 0)
         printf("%s/positions.csv    one row for each position and quarter of training (%d runs)\n", dir, s.exposed);
     summary_free(&s);
@@ -39,7 +42,7 @@ const command command_collect = {
     .least_words = 1,
     .most_words = 1,
     .description =
-        "Reads every record below DIR/runs and writes four tables, made anew each time. DIR/runs.csv, one row for each "
+        "Reads every record below DIR/runs and writes four tables or more, made anew each time. DIR/runs.csv, one row for each "
         "measured "
         "value: key, encoding, task, seed, train_len, eval_len, ratio, metric, mode, value, n, status, flag. "
         "DIR/summary.csv, one "
@@ -62,7 +65,11 @@ const command command_collect = {
         "tests "
         "(how many these are), effect (Cohen's d_z), rank_biserial, seeds_needed (paired t-test at 5 %, power 0.8, for "
         "this effect), "
-        "reason. Where runs had train.positions, DIR/positions.csv, one for each position, quarter of the steps and run: "
+        "reason. DIR/extension.csv, where runs went on at longer lengths (extend.methods), one for each test over the "
+        "seeds: encoding, task, train_len, factor (longer length over train_len), method, task_options (of this test; "
+        "empty: as in training), steps (of fine-tuning), tokens (that they read), eval_len, ratio, metric, mode, seeds, "
+        "mean, sd, median, ci_low, ci_high (95 %), status, flag, reason."
+        " Where runs had train.positions, DIR/positions.csv, one for each position, quarter of the steps and run: "
         "key, encoding, task, seed, train_len, table (empty: the network's input; else the parameter whose row it is), "
         "step (at the end of the quarter), position (by the map, rounded; of a table, the row), updates (tokens; of a "
         "table, steps in which the row's gradient was not 0), gradient (squared, summed over the quarter), share (of all "

@@ -131,6 +131,7 @@ static void cmd_run_tell_result(const run_config *c, const run_result *r)
     printf("\n%ld parameters, %ld of them the encoding's; %.1f s training, %.1f s evaluation\n\n", r->parameters,
            r->encoding_parameters, r->train_seconds, r->evaluate_seconds);
     scores_print(stdout, r);
+    scores_print_extensions(stdout, r);
 }
 
 /* Beside the record stands the state of a training that is not done: RECORD.state. None beside a device or a pipe. */
@@ -157,7 +158,7 @@ static int cmd_run_do(const command_host *host, const args *a, const run_config 
     if (!status && out && result.status != RUN_INTERRUPTED)
         status = cmd_run_record(c, &result, out, e);
     if (!status && files.state && result.status != RUN_INTERRUPTED)
-        unlink(files.state);
+        run_state_remove(files.state);
     if (!status && w->style != WATCH_TOLD) {
         cmd_run_tell_result(c, &result);
         cmd_run_tell_files(result.status == RUN_INTERRUPTED ? NULL : out, result.weights_saved ? save : NULL);
@@ -224,6 +225,8 @@ static const command_example cmd_run_example[] = {
      "a stack under a position map; keep the record"},
     {"run --encoding \"[{5},{0}]\" --task sort --set model.layers=4", "every second layer another encoding"},
     {"run --encoding {1} --task sort --save sort.safetensors", "keep the trained weights, to look into them"},
+    {"run --encoding {5} --task \"mqar(vocab=64)\" --set \"extend.methods=none;interpolate\" --set extend.factors=4",
+     "go on at four times the length, with positions as they are and squeezed"},
     {"run --encoding {2} --task binary_majority --set train.steps=200 --set train.len=16", "other settings"},
     {0},
 };
@@ -238,6 +241,8 @@ const command command_run = {
         "A run that diverges stops at once and is recorded as such; the exit status is then 1. An interrupted run "
         "leaves no record but, with --out, the state of its training in FILE.json.state, from which the same command of the "
         "same build goes on; written about once a minute, it outlives a crash, too.\n\n"
+        "With extend.methods training goes on at longer lengths, once for each method of stretching positions and each of "
+        "extend.factors, from the same trained weights: see 'posbench help config', section extend.\n\n"
         "--save writes one F32 tensor for each parameter: tok_emb, layerN.ln1.w and .b, layerN.qkv.w (rows of q, then of "
         "k, then of v) and .b, layerN.proj.*, layerN.ln2.*, layerN.fc1.*, layerN.fc2.*, lnf.*, head.* (a tied head is "
         "tok_emb), and those of the encoding, such as ENCODING.table or layerN.ENCODING.table. The metadata hold the "

@@ -58,7 +58,11 @@ static int main_close_output(int status, error *e)
 {
     errno = 0;
     int failed = fflush(stdout) || ferror(stdout);
-    int reason = errno; /* 0 when an earlier write failed and the last did not */
+    int reason = errno; /* 0 when an earlier write failed and the last had nothing to say */
+    if (failed && !reason) {
+        clearerr(stdout); /* what is lost is lost; one more byte tells why */
+        reason = putchar('\n') == EOF || fflush(stdout) ? errno : 0;
+    }
     if (!failed || reason == EPIPE || main_reader_left())
         return status;
     return error_set(e, ERROR_ENVIRONMENT, "standard output: %s", reason ? strerror(reason) : "write error");

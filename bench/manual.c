@@ -115,6 +115,7 @@ void manual_print(FILE *to, const registry *r)
         to, "results/SWEEP/runs/KEY.json", NULL,
         "The record of one run. Its presence is what makes a sweep go on where it stopped; merging two machines is "
         "copying these files.");
-    manual_item(to, "results/SWEEP/runs.csv, summary.csv, curves.csv, comparisons.csv, positions.csv", NULL,
+    manual_item(to,
+                "results/SWEEP/runs.csv, summary.csv, curves.csv, comparisons.csv, positions.csv, extension.csv", NULL,
                 "Tables made from the records; they can be thrown away.");
 }

@@ -38,6 +38,16 @@ int places_specs(const char *program, char path[PLACES_PATH_MAX], error *e)
                      "the bundled specs are neither in " POSBENCH_DATA " nor in " POSBENCH_SOURCE);
 }
 
+int places_claims(const char *program, char path[PLACES_PATH_MAX], error *e)
+{
+    if (places_try(program, "../share/posbench/claims", R_OK, path) ||
+        places_try(NULL, POSBENCH_DATA "/claims", R_OK, path) ||
+        places_try(NULL, POSBENCH_SOURCE "/bench/claims", R_OK, path))
+        return 0;
+    return error_set(e, ERROR_ENVIRONMENT,
+                     "the files of claims are neither in " POSBENCH_DATA " nor in " POSBENCH_SOURCE);
+}
+
 int places_plots(const char *program, char path[PLACES_PATH_MAX], error *e)
 {
     if (places_try(program, "../share/posbench/plots", R_OK, path) ||

@@ -11,9 +11,10 @@ enum { PLACES_PATH_MAX = 4096 };
 /* The absolute path of the running executable. */
 int places_program(char path[PLACES_PATH_MAX], error *e);
 
-/* The folder with the bundled specs, or the plots' scripts: beside an installed program (../share/posbench), where it
+/* The folder with the bundled specs, the claims, or the plots' scripts: beside an installed program (../share/posbench), where it
  * was configured to be installed, or in the source tree it was built from; the first that exists. */
 int places_specs(const char *program, char path[PLACES_PATH_MAX], error *e);
+int places_claims(const char *program, char path[PLACES_PATH_MAX], error *e);
 int places_plots(const char *program, char path[PLACES_PATH_MAX], error *e);
 
 /* The names of the bundled specs (files of `folder` without .yaml) in alphabetical order. Returns their number, or -1.

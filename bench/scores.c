@@ -104,3 +104,54 @@ void scores_print(FILE *to, const run_result *r)
             scores_row(to, r, &r->values[i].bin, columns, count);
     }
 }
+
+/* ------------------------------------------------------------------------------------------------ at longer lengths */
+
+static int scores_same_row(const run_extension *a, const run_extension *b)
+{
+    return a->factor == b->factor && scores_same_bin(&a->bin, &b->bin) && !strcmp(a->method, b->method) &&
+           !strcmp(a->task_options, b->task_options) && !strcmp(a->metric, b->metric) && !strcmp(a->mode, b->mode);
+}
+
+static int scores_is_shown(const run_result *r, int i)
+{
+    const run_extension *x = &r->extensions[i];
+    return !strcmp(x->metric, r->extensions[0].metric) && !strcmp(x->mode, r->extensions[0].mode);
+}
+
+static void scores_extension_row(FILE *to, const run_result *r, int first)
+{
+    const run_extension *x = &r->extensions[first];
+    char what[2 * EXTEND_METHOD_MAX + 8];
+    snprintf(what, sizeof what, "%s%s%s", x->method, *x->task_options ? ", " : "", x->task_options);
+    fprintf(to, "%6.4gx  %-28s  %6.4gx", x->factor, what, x->bin.ratio);
+    for (int i = first; i < r->extensions_count; i++) {
+        const run_extension *at = &r->extensions[i];
+        if (!scores_same_row(at, x))
+            continue;
+        if (!strcmp(at->status, "ok") && isfinite(at->value))
+            fprintf(to, "  %9.4f", at->value);
+        else
+            fprintf(to, "  %9s", strcmp(at->status, "ok") ? at->status : "no value");
+    }
+    fputc('\n', to);
+}
+
+void scores_print_extensions(FILE *to, const run_result *r)
+{
+    if (!r->extensions_count)
+        return;
+    fprintf(to, "\n%s (%s) after steps of fine-tuning\n%7s  %-28s  %7s", r->extensions[0].metric, r->extensions[0].mode,
+            "longer", "method", "tested");
+    for (int i = 0; i < r->extensions_count; i++)
+        if (scores_same_row(&r->extensions[i], &r->extensions[0]))
+            fprintf(to, "  %9d", r->extensions[i].steps);
+    fputc('\n', to);
+    for (int i = 0; i < r->extensions_count; i++) {
+        int seen = !scores_is_shown(r, i);
+        for (int k = 0; k < i && !seen; k++)
+            seen = scores_same_row(&r->extensions[k], &r->extensions[i]);
+        if (!seen)
+            scores_extension_row(to, r, i);
+    }
+}

@@ -49,6 +49,16 @@ static void sheet_claims(const sheet_writer *w, FILE *to, const registry *r, con
     }
 }
 
+/* "linear: scaling=linear,factor={factor}; ..." */
+static void sheet_extensions(const sheet_writer *w, FILE *to, const pe_descriptor *d)
+{
+    char text[TEXT_LINE_MAX];
+    size_t used = 0;
+    for (const pe_extension *x = d->extensions; x && x->name && used < sizeof text; x++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s", used ? "; " : "", x->name, x->options);
+    w->prose(to, "extends", used ? text : NULL);
+}
+
 void sheet_encoding(const sheet_writer *w, FILE *to, const registry *r, const pe_descriptor *d)
 {
     char stages[TEXT_LINE_MAX];
@@ -73,6 +83,7 @@ void sheet_encoding(const sheet_writer *w, FILE *to, const registry *r, const pe
                              ? NULL
                              : "at a last position: points past it are recorded as undefined, unless a map gives them a "
                                "meaning");
+    sheet_extensions(w, to, d);
     w->prose(to, "notes", d->notes);
     w->options(to, d->options && d->options->name ? d->options : NULL);
     w->examples(to, d->name, d->examples);
@@ -102,6 +113,7 @@ void sheet_map(const sheet_writer *w, FILE *to, const registry *r, const pe_map 
     w->code(to, "formula", m->formula);
     w->prose(to, "beyond",
              m->gives_meaning ? "gives points past an encoding's last position a meaning; they are drawn hollow" : NULL);
+    w->prose(to, "extends", m->extension);
     w->prose(to, "draws", sheet_map_scope(r, m));
     w->prose(to, "needs", m->needs_given ? "a task that proposes positions" : NULL);
     w->prose(to, "order", m->unordered ? "positions may decrease along a sequence: refused for encodings that need order"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "options.h"
+#include "registry.h"
 
 int descriptor_check_layout(const char *what, const char *field, size_t theirs, size_t ours, error *e)
 {
@@ -57,6 +58,36 @@ static int descriptor_check_options(const char *name, const pe_option *rows, siz
     return status;
 }
 
+/* Options of an extension must be options of its owner for any lengths. */
+static int descriptor_check_stretch(const char *name, const char *pattern, const pe_option *rows, size_t size, error *e)
+{
+    static const stack_stretch some = {.factor = 2, .ends = 2};
+    char text[STACK_TEXT_MAX];
+    if (stack_extend_fill(pattern, &some, text, sizeof text) != 0)
+        return error_set(e, ERROR_USAGE, "'%s' has an extension with unknown words in braces: '%.200s'", name, pattern);
+    void *values = calloc(1, size ? size : 1);
+    if (!values)
+        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    int status = options_parse(rows, name, text, strlen(text), values, e);
+    free(values);
+    return status;
+}
+
+static int descriptor_check_extensions(const pe_descriptor *d, error *e)
+{
+    for (const pe_extension *x = d->extensions; x && x->name; x++) {
+        int known = x->unless == NULL;
+        for (const pe_option *row = d->options; row && row->name; row++)
+            known |= x->unless && strcmp(row->name, x->unless) == 0;
+        if (!descriptor_is_word(x->name) || strcmp(x->name, STACK_EXTEND_NONE) == 0 || !x->options || !known)
+            return error_set(e, ERROR_USAGE, "encoding '%s' has an extension that lacks a name or options, or depends on "
+                             "an option that there is not: '%.40s'", d->name, x->name);
+        if (descriptor_check_stretch(d->name, x->options, d->options, d->options_size, e) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Backward hooks may be absent only where no parameter and no input gets a gradient. */
 static int descriptor_check_hooks(const pe_descriptor *d, error *e)
 {
@@ -86,7 +117,8 @@ int descriptor_check(const pe_descriptor *d, error *e)
         return -1;
     if (!d->family || !*d->family)
         return error_set(e, ERROR_USAGE, "encoding '%s' lacks its family", d->name);
-    if (descriptor_check_options(d->name, d->options, d->options_size, d->examples, e) != 0)
+    if (descriptor_check_options(d->name, d->options, d->options_size, d->examples, e) != 0 ||
+        descriptor_check_extensions(d, e) != 0)
         return -1;
     return descriptor_check_hooks(d, e);
 }
@@ -97,7 +129,8 @@ int descriptor_check_map(const pe_map *m, error *e)
         descriptor_check_layout("a position map", "sizeof(pe_map)", m->struct_size, sizeof *m, e) != 0 ||
         descriptor_check_texts("a position map", m->name, m->title, m->source, m->formula, e) != 0)
         return -1;
-    if (descriptor_check_options(m->name, m->options, m->options_size, m->examples, e) != 0)
+    if (descriptor_check_options(m->name, m->options, m->options_size, m->examples, e) != 0 ||
+        (m->extension && descriptor_check_stretch(m->name, m->extension, m->options, m->options_size, e) != 0))
         return -1;
     if (!m->place)
         return error_set(e, ERROR_USAGE, "position map '%s' lacks place", m->name);

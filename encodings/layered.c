@@ -167,6 +167,15 @@ int layered_check(const layered_stack *s, const pe_shape *shape, int max_len, er
     return 0;
 }
 
+int layered_check_reach(const layered_stack *s, const pe_shape *shape, int len, error *e)
+{
+    for (int i = 0; i < s->count; i++) {
+        if (stack_check_reach(&s->pattern[i], shape, len, e) != 0)
+            return s->count > 1 ? error_prefix(e, "layer %d", i) : -1;
+    }
+    return 0;
+}
+
 int layered_check_given(const layered_stack *s, const pe_shape *shape, double farthest, error *e)
 {
     for (int i = 0; i < s->count; i++) {

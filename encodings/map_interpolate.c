@@ -38,6 +38,7 @@ const pe_map pe_map_interpolate = {
     .examples = interpolate_examples,
     .gives_meaning = 1,
     .place = interpolate_place,
+    .extension = "factor={ends}",
     .bibtex = "@misc{chen2023extending, title = {Extending Context Window of Large Language Models via Positional "
               "Interpolation}, author = {Chen, Shouyuan and Wong, Sherman and Chen, Liangjian and Tian, Yuandong}, "
               "year = {2023}, eprint = {2306.15595}, archiveprefix = {arXiv}}",

@@ -45,7 +45,7 @@ typedef int32_t pe_integer;
 #endif
 
 /* Raised whenever a struct below changes its layout or a hook its meaning. Fields are only ever appended. */
-#define PE_ABI 4
+#define PE_ABI 5
 
 /* ------------------------------------------------------------------------------------------------ the host's facts */
 
@@ -136,6 +136,16 @@ typedef enum pe_claim {
     PE_ZERO_AT_INIT = 1 << 4     /* a freshly initialised model computes what nope computes */
 } pe_claim;
 
+/* ------------------------------------------------------------------------------------------------ extensions */
+
+/* One way in which a trained encoding is stretched to longer sequences: options that it gets under its trained parameters.
+ * {factor} in their text stands for the new length over that of training, in tokens. */
+typedef struct pe_extension {
+    const char *name;          /* one word, what people call it: "linear"; NULL ends the table */
+    const char *options;       /* "scaling=linear,factor={factor}"; those of the encoding that are not named stay */
+    const char *unless;        /* an option that takes the meaning away when it is not at its default; NULL: none does */
+} pe_extension;
+
 /* ------------------------------------------------------------------------------------------------ the encoding */
 
 typedef struct pe_descriptor {
@@ -224,6 +234,9 @@ typedef struct pe_descriptor {
     /* Optional. Whole BibTeX entries, one behind the other, of works that `source` names: what a report cites. Each is
      * "@type{key, name = {value}, ...}" with balanced braces; a work that others cite too has the same entry there. */
     const char *bibtex;
+
+    /* Optional; absent: none of its own (position maps stretch every encoding that reads positions). */
+    const pe_extension *extensions;
 } pe_descriptor;
 
 /* ------------------------------------------------------------------------------------------------ position maps */
@@ -269,6 +282,9 @@ typedef struct pe_map {
     int (*check_last)(const void *options, double last_position, char *message, size_t size);
     /* Optional, as in pe_descriptor. */
     const char *bibtex;
+    /* Optional; absent: its defaults. The options with which it stretches a trained stack to longer sequences: {ends}
+     * stands for the last position of the longest new sequence over that of the longest one of training. */
+    const char *extension;
 } pe_map;
 
 /* ------------------------------------------------------------------------------------------------ plug-ins */

@@ -72,6 +72,9 @@ int stack_check(const pe_stack *s, const pe_shape *shape, int max_len, error *e)
  * pass. ERROR_USAGE. */
 int stack_check_given(const pe_stack *s, const pe_shape *shape, double farthest, error *e);
 
+/* Refuses training with sequences of len tokens that reaches past the last position that has a meaning. ERROR_USAGE. */
+int stack_check_reach(const pe_stack *s, const pe_shape *shape, int len, error *e);
+
 /* The smallest last_position of the members. */
 double stack_last_position(const pe_stack *s, const pe_shape *shape);
 
@@ -101,8 +104,28 @@ int layered_set_options(const registry *r, layered_stack *s, const char *text, e
 /* The canonical text of such a change: options in table order, each that is named, even at its default. */
 int stack_options_canonical(const registry *r, const char *text, char *out, size_t size, error *e);
 int layered_print(const layered_stack *s, char *text, size_t size);
+
+/* Stretching a trained stack to longer sequences. A method is a name, with options that go before its own or without:
+ * `none`; a position map, which takes the place of the stack's; or an extension that an encoding declares
+ * (pe_extension), "yarn(beta_fast=auto)". */
+#define STACK_EXTEND_NONE "none"
+typedef struct stack_stretch {
+    double factor; /* new length over that of training, in tokens */
+    double ends;   /* last position of the longest new sequence over that of the longest one of training */
+} stack_stretch;
+/* The one canonical text of a method; unknown ones are refused with the nearest name. ERROR_USAGE. */
+int stack_method_canonical(const registry *r, const char *text, char *out, size_t size, error *e);
+/* Refuses, with the nearest name, an extension that no encoding in s[count] declares. ERROR_USAGE. */
+int layered_check_method(const registry *r, const layered_stack *s, int count, const char *text, error *e);
+/* Does it to s. -1 with ERROR_USAGE and the reason where it has no meaning for these stacks; s may then be changed in
+ * part. What it makes of them must still pass layered_check. */
+int layered_extend(const registry *r, layered_stack *s, const char *method, const stack_stretch *by, error *e);
+/* pattern with numbers for {factor} and {ends}, in out[size]. -1: other words in braces, or no room. */
+int stack_extend_fill(const char *pattern, const stack_stretch *by, char *out, size_t size);
 int layered_check(const layered_stack *s, const pe_shape *shape, int max_len, error *e);
 int layered_check_given(const layered_stack *s, const pe_shape *shape, double farthest, error *e);
+/* The part of layered_check that is about training positions, for training goes on with sequences of len tokens. */
+int layered_check_reach(const layered_stack *s, const pe_shape *shape, int len, error *e);
 static inline const pe_stack *layered_at(const layered_stack *s, int layer)
 {
     return &s->pattern[layer % s->count];

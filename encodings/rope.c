@@ -426,30 +426,32 @@ static void rope_rotate(const pe_context *c, pe_role role, real *u, int token_st
         rope_walk(c, u, token_stride, head_stride, ROPE_INTERLEAVED, 1);
 }
 
-static void rope_rotate_bwd(const pe_context *c, pe_role role, const real *u, real *du, int token_stride,
-                            int head_stride)
+static void rope_rotate_bwd(const pe_context *c, pe_role r, const real *u, real *v, int token_stride, int head_stride)
 {
     const rope_options *o = c->options;
-    (void)role;
+    (void)r;
     if (o->frequencies != ROPE_FIXED)
-        rope_walk_learned(c, u, du, token_stride, head_stride, -1);
+        rope_walk_learned(c, u, v, token_stride, head_stride, -1);
     else if (o->layout == ROPE_HALF)
-        rope_walk(c, du, token_stride, head_stride, ROPE_HALF, -1);
+        rope_walk(c, v, token_stride, head_stride, ROPE_HALF, -1);
     else
-        rope_walk(c, du, token_stride, head_stride, ROPE_INTERLEAVED, -1);
+        rope_walk(c, v, token_stride, head_stride, ROPE_INTERLEAVED, -1);
 }
 
 static const char *const rope_examples[] = {
     "layout=interleaved", "fraction=0.5", "fraction=0.5,layout=interleaved,start=2", "keep=0.75",
-    "frequencies=per_head,layout=interleaved,keep=0.75", "frequencies=learned,scaling=yarn",
-    "scaling=linear,attention_factor=0.5", "scaling=ntk", "scaling=dynamic,original=8",
-    "scaling=yarn,ramp=by_wavelength,beta_fast=auto",
+    "frequencies=per_head,layout=interleaved,keep=0.75", "frequencies=learned,scaling=yarn", "scaling=ntk",
+    "scaling=linear,attention_factor=0.5", "scaling=dynamic,original=8", "scaling=llama3,original=64",
+    "scaling=yarn,ramp=by_wavelength,beta_fast=auto", "scaling=longrope,original=8,long_factor=3,unscaled=2",
     "scaling=yarn,ramp=by_index_ggml,original=4,truncate=false,extrapolation_factor=0.5,mscale=1,mscale_all_dim=0.5",
-    "scaling=llama3,original=64",
-    "scaling=longrope,original=8,short_factor=0.5,long_factor=3",
-    "scaling=longrope,original=8,long_factor=3,unscaled=2",
-    "scaling=longrope_dynamic,original=8,long_factor=3",
+    "scaling=longrope,original=8,short_factor=0.5,long_factor=3", "scaling=longrope_dynamic,original=8,long_factor=3",
     NULL,
+};
+
+static const pe_extension rope_extensions[] = {
+    {"linear", "scaling=linear,factor={factor}", "frequencies"}, {"ntk", "scaling=ntk,alpha={factor}", "frequencies"},
+    {"dynamic", "scaling=dynamic,factor=1", "frequencies"}, {"yarn", "scaling=yarn,factor={factor}", "frequencies"},
+    {"llama3", "scaling=llama3,factor={factor}", "frequencies"}, {0}, /* learned ones are not made anew */
 };
 
 const pe_descriptor pe_encoding_rope = {
@@ -457,16 +459,14 @@ const pe_descriptor pe_encoding_rope = {
     .name = "rope",
     .family = "rotary",
     .title = "Rotary position embedding (RoPE)",
-    .source =
-        "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, eq. 14-16, 34. keep: Barbero "
-        "et al. 2025, Round and Round We Go!, appendix D. linear: Chen et al. 2023, Position Interpolation, section "
-        "2.3. ntk, dynamic, yarn: Peng et al. 2023, YaRN, definition 1, section 3.3, eq. 17-22. llama3: code of Llama "
-        "3.1. longrope: Ding et al. 2024, LongRoPE, sections 2-3",
-    .formula =
-        "pair p of q and k turns by pos * theta_p, theta_p = base^(-2p/d), p = 0 .. d/2-1, d = fraction * head_dim; "
-        "fractions of positions turn by fractions of the angle. Scaled: linear theta/s; ntk base * alpha^(d/(d-2)); "
-        "dynamic base * (s n/L - (s-1))^(d/(d-2)) with n > L tokens; yarn, llama3 theta/s (1-g) + theta g, g = 0..1 "
-        "by the turns L theta/2pi; longrope theta/e_p; yarn, longrope: q and k times m",
+    .source = "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding, eq. 14-16, 34. keep: "
+              "Barbero et al. 2025, Round and Round We Go!, appendix D. linear: Chen et al. 2023, Position "
+              "Interpolation, section 2.3. ntk, dynamic, yarn: Peng et al. 2023, YaRN, definition 1, section 3.3, eq. "
+              "17-22. llama3: code of Llama 3.1. longrope: Ding et al. 2024, LongRoPE, sections 2-3",
+    .formula = "pair p of q and k turns by pos * theta_p, theta_p = base^(-2p/d), p = 0 .. d/2-1, d = fraction * "
+               "head_dim; fractions of positions turn by fractions of the angle. Scaled: linear theta/s; ntk base * "
+               "alpha^(d/(d-2)); dynamic base * (s n/L - (s-1))^(d/(d-2)) with n > L tokens; yarn, llama3 theta/s "
+               "(1-g) + theta g, g = 0..1 by turns L theta/2pi; longrope theta/e_p; yarn, longrope: q and k times m",
     .notes =
         "The default layout is the one of most models in use (GPT-NeoX, Llama) and reads memory in order; the paper, "
         "GPT-J and Meta's own Llama code pair neighbours. Weights trained under one layout are noise under the other. "
@@ -477,7 +477,7 @@ const pe_descriptor pe_encoding_rope = {
         "sequence, by the length that it will have when complete; released code that keeps the longest length seen, "
         "or switches while keys are cached, mixes sets. yarn: eq. 17 prints b' for b. longrope_dynamic: s L is "
         "max_pos of the released class, whose factors fall below 1, even below 0, in sequences shorter than L; here "
-        "they are 1 there. unscaled: ignored by most ports",
+        "they are 1 there. unscaled: ignored by most ports. dynamic extends with s = max(1, n/L)",
     .claims = PE_SHIFT_INVARIANT | PE_PARAMETER_FREE | PE_ANY_LENGTH,
     .options = rope_rows,
     .options_size = sizeof(rope_options),
@@ -496,4 +496,5 @@ const pe_descriptor pe_encoding_rope = {
               "@misc{peng2023yarn, title = {{YaRN}: Efficient Context Window Extension of Large Language Models}, "
               "author = {Peng, Bowen and Quesnelle, Jeffrey and Fan, Honglu and Shippole, Enrico}, year = {2023}, "
               "eprint = {2309.00071}, archiveprefix = {arXiv}}",
+    .extensions = rope_extensions,
 };

@@ -94,14 +94,14 @@ static int stack_check_farthest(const pe_stack *s, const pe_shape *shape, double
 }
 
 /* Maps that take positions from the task are left to stack_check_given. */
-static int stack_check_training(const pe_stack *s, const pe_shape *shape, error *e)
+int stack_check_reach(const pe_stack *s, const pe_shape *shape, int len, error *e)
 {
-    if (s->map->needs_given || shape->train_len < 1)
+    if (s->map->needs_given || len < 1)
         return 0;
     double farthest = 0;
     char who[64];
-    snprintf(who, sizeof who, "a training sequence of %d tokens", shape->train_len);
-    if (stack_farthest(s, shape, shape->train_len, NULL, &farthest, e) != 0)
+    snprintf(who, sizeof who, "a training sequence of %d tokens", len);
+    if (stack_farthest(s, shape, len, NULL, &farthest, e) != 0)
         return -1;
     return stack_check_farthest(s, shape, farthest, who, e);
 }
@@ -139,7 +139,7 @@ int stack_check(const pe_stack *s, const pe_shape *shape, int max_len, error *e)
     }
     if (stack_check_map(s, shape, max_len, e) != 0)
         return -1;
-    return stack_check_training(s, shape, e);
+    return stack_check_reach(s, shape, shape->train_len, e);
 }
 
 double stack_last_position(const pe_stack *s, const pe_shape *shape)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buffer.h"
 #include "exposure.h"
 #include "record.h"
 
@@ -165,4 +164,42 @@ int checkpoint_load(const char *path, trainer *t, run_result *out, int *ended, c
     *ended = head.ended;
     *cost = head.cost;
     return head.steps;
+}
+
+/* ------------------------------------------------------------------------------------------------ what follows */
+
+int checkpoint_keep(const char *path, const run_config *c, const buffer *body, error *e)
+{
+    buffer b = BUFFER_INIT;
+    unsigned char digest[CHECKPOINT_DIGEST] = {0};
+    char build[CHECKPOINT_BUILD];
+    checkpoint_build(c, build);
+    buffer_bytes(&b, (const char *)digest, sizeof digest);
+    buffer_bytes(&b, build, sizeof build);
+    buffer_bytes(&b, body->data, body->length);
+    b.failed |= body->failed;
+    if (!b.failed)
+        checkpoint_digest(b.data + sizeof digest, b.length - sizeof digest, (unsigned char *)b.data);
+    int status = buffer_save(&b, path, e);
+    buffer_free(&b);
+    return status;
+}
+
+char *checkpoint_recall(const char *path, const run_config *c, size_t *size)
+{
+    unsigned char digest[CHECKPOINT_DIGEST];
+    char build[CHECKPOINT_BUILD];
+    size_t whole = 0, head = sizeof digest + sizeof build;
+    char *data = checkpoint_read(path, &whole);
+    checkpoint_build(c, build);
+    if (data && whole >= head)
+        checkpoint_digest(data + sizeof digest, whole - sizeof digest, digest);
+    if (!data || whole < head || memcmp(data, digest, sizeof digest) != 0 ||
+        memcmp(data + sizeof digest, build, sizeof build) != 0) {
+        free(data);
+        return NULL;
+    }
+    *size = whole - head;
+    memmove(data, data + head, *size);
+    return data;
 }

@@ -7,6 +7,7 @@
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 
+#include "buffer.h"
 #include "train.h"
 
 /* What a run has cost so far, over all its sittings. */
@@ -22,5 +23,10 @@ int checkpoint_save(const char *path, const trainer *t, const run_result *out, i
 /* Reads a state back into a trainer that was created for the same configuration, and into out. Returns the steps done, 0 when
  * there is no state that fits (then nothing was changed), or -1 with e set when memory is short. */
 int checkpoint_load(const char *path, trainer *t, run_result *out, int *ended, checkpoint_cost *cost, error *e);
+
+/* The same for whatever follows training: body, with what it belongs to and a digest, whole or not at all. -1 with
+ * ERROR_ENVIRONMENT. And back: the bytes (the caller frees them), or NULL where there is no state that fits. */
+int checkpoint_keep(const char *path, const run_config *c, const buffer *body, error *e);
+char *checkpoint_recall(const char *path, const run_config *c, size_t *size);
 
 #endif

@@ -100,6 +100,17 @@ const pe_option config_rows[] = {
      "options in evaluation alone, under trained parameters, name(option=value)+name(...); options not named stay"},
     {"eval.fit", PE_OPTION_REAL, AT(eval.fit), "0.99", 0, 1, 0, NULL,
      "a run has fitted when it scores this at training lengths (answer tasks: exact match)"},
+
+    {"extend.methods", PE_OPTION_TEXT, AT(extend.methods), "", 0, 0, 0, NULL,
+     "after training, each anew: how positions are stretched to longer lengths, none;interpolate;yarn; empty: nothing"},
+    {"extend.factors", PE_OPTION_LIST, AT(extend.factors), "2", 1, 1e6, 0, NULL,
+     "longer lengths as multiples of train.len, rounded; each method trains on there and is tested there and at train.len"},
+    {"extend.steps", PE_OPTION_LIST, AT(extend.steps), "0;50;200;1000", 0, 1e9, 0, NULL,
+     "steps of fine-tuning after which it is tested, with as many tokens each as in training; 0: as trained"},
+    {"extend.lr", PE_OPTION_REAL, AT(extend.lr), "auto", 0, 1e9, 1, NULL,
+     "learning rate of fine-tuning, constant after a warm-up of 20 steps or a tenth of all; auto: a tenth of train.lr"},
+    {"extend.task_options", PE_OPTION_TEXT, AT(extend.task_options), "", 0, 0, 0, NULL,
+     "tests at longer lengths are repeated under each of these options of the task: depth=0;depth=0.5;depth=1"},
     {0}};
 
 enum {
@@ -208,6 +219,11 @@ const pe_option *config_row(const char *name, error *e)
     else
         error_set(e, ERROR_USAGE, "unknown key '%.64s'; 'posbench help config' lists them", name);
     return NULL;
+}
+
+int config_row_is_list(const pe_option *row)
+{
+    return row->kind == PE_OPTION_LIST || row->offset == AT(extend.methods) || row->offset == AT(extend.task_options);
 }
 
 void config_defaults(run_config *c)

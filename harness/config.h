@@ -59,6 +59,13 @@ typedef struct run_config {
         char encoding_options[PE_TEXT_MAX]; /* other options in evaluation, "rope(scaling=yarn)"; empty: none */
         double fit;             /* a run has fitted when it scores this in distribution */
     } eval;
+    struct {                    /* what follows training (extend.h) */
+        char methods[PE_TEXT_MAX]; /* "interpolate;none": how positions are stretched; empty: nothing follows */
+        pe_list factors;        /* target lengths as multiples of train.len */
+        pe_list steps;          /* of fine-tuning after which it is tested */
+        double lr;              /* of fine-tuning; PE_AUTO_REAL: see extend_rate */
+        char task_options[PE_TEXT_MAX]; /* "depth=0;depth=1": under each of these it is tested once more */
+    } extend;
 } run_config;
 
 extern const pe_option config_rows[];
@@ -73,10 +80,13 @@ const char *config_suggest(const char *word, const char *const *more, int count)
 
 void config_defaults(run_config *c);
 
+/* Whether a row's value is a list, written with semicolons: of numbers (PE_OPTION_LIST) or of words. */
+int config_row_is_list(const pe_option *row);
+
 /* Sets "model.width" to "64". Unknown names and values out of bounds are ERROR_USAGE with the nearest name. */
 int config_set(run_config *c, const char *name, const char *value, error *e);
 
-/* Brings one row that is a text or a list (encoding, task, eval.map, eval.bins, eval.ratios) to its canonical form and
+/* Brings one row that is a text or a list (encoding, task, eval.map, eval.bins, eval.ratios, extend.methods ...) to its canonical form and
  * refuses what is wrong with it whatever the rest says: an unknown encoding, a malformed range. Other rows: nothing. */
 int config_canonical(run_config *c, const char *name, const registry *r, error *e);
 
@@ -92,6 +102,14 @@ int config_check_row(run_config *c, const registry *r, const char **row, error *
 /* The encoding as it is evaluated: trained parameters under eval.encoding_options, positions by eval.map. The stacks have
  * the same members in the same order as those of `encoding`. Free with layered_free. */
 int config_eval_stacks(const run_config *c, const registry *r, layered_stack *out, error *e);
+
+/* Refuses stacks under which the values of `trained` do not fit: parameters of another number or size. They have the same
+ * members in the same order. ERROR_USAGE. */
+int config_check_same(const layered_stack *trained, const layered_stack *tested, const pe_shape *shape, error *e);
+
+/* Refuses a map that takes positions from the task, beside a task that has none. ERROR_USAGE. */
+struct task;
+int config_check_given(const layered_stack *s, const struct task *t, error *e);
 
 /* The canonical text: "format=1\n" and one line "name=value\n" for each row that differs from its default, in table
  * order. A default may therefore never change without a new format number. Returns the length. */

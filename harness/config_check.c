@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "extend.h"
 #include "lengths.h"
 #include "options.h"
 #include "regime.h"
@@ -222,7 +223,10 @@ int config_canonical(run_config *c, const char *name, const registry *r, error *
         return check_options_text(c, r, e);
     if (field == c->eval.bins)
         return check_ranges_text(c, e);
-    if (field == (char *)&c->eval.ratios) /* the order of weights says which band each is of */
+    if (field == c->extend.methods)
+        return extend_canonical(c, r, e);
+    if (field == (char *)&c->eval.ratios || field == (char *)&c->extend.factors || field == (char *)&c->extend.steps)
+        /* their order says nothing; that of weights says which band each is of */
         qsort(((pe_list *)field)->value, (size_t)((pe_list *)field)->count, sizeof(double), real_order);
     return 0;
 }
@@ -329,7 +333,7 @@ static int check_decode(const run_config *c, const task *t, const char **row, er
 }
 
 /* A map that takes positions from the task, beside a task that has none. */
-static int config_check_given(const layered_stack *s, const task *t, error *e)
+int config_check_given(const layered_stack *s, const task *t, error *e)
 {
     const pe_map *map = s->pattern[0].map;
     if (!map->needs_given || task_of(t)->proposes_positions)
@@ -358,7 +362,7 @@ static int check_same_params(const stack_member *trained, const stack_member *te
     return 0;
 }
 
-static int check_same_stacks(const layered_stack *trained, const layered_stack *tested, const pe_shape *shape, error *e)
+int config_check_same(const layered_stack *trained, const layered_stack *tested, const pe_shape *shape, error *e)
 {
     for (int i = 0; i < trained->count; i++)
         for (int k = 0; k < trained->pattern[i].count; k++)
@@ -394,7 +398,7 @@ static int check_tested_encoding(const run_config *c, const registry *r, const p
     if (result == 0)
         result = config_check_given(&tested, t, e);
     if (result == 0)
-        result = check_same_stacks(trained, &tested, shape, e);
+        result = config_check_same(trained, &tested, shape, e);
     layered_free(&tested);
     return result;
 }
@@ -423,6 +427,9 @@ static int config_check_encoding(const run_config *c, const registry *r, const t
 static int check_task(run_config *c, const registry *r, const length_bin *bins, int count, const char **row, error *e)
 {
     int longest = bins[count - 1].max_len > c->train.len ? bins[count - 1].max_len : c->train.len;
+    if (extend_check(c, row, e) < 0)
+        return -1;
+    longest = extend_longest(c) > longest ? extend_longest(c) : longest;
     *row = "task";
     task *t = task_parse(c->task, config_regime(c), c->train.len, longest, e);
     if (!t)
@@ -439,6 +446,8 @@ static int check_task(run_config *c, const registry *r, const length_bin *bins, 
         result = check_language_lengths(c, t, bins, count, row, e);
     if (result == 0)
         result = check_data(c, t, row, e);
+    if (result == 0)
+        result = extend_check_tasks(c, t, row, e);
     if (result == 0)
         result = check_decode(c, t, row, e);
     if (result == 0)

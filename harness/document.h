@@ -102,4 +102,7 @@ int doc_write_html(const document *d, const char *dir, const char *plots_dir, er
 int doc_write_md(const document *d, const char *dir, error *e);
 int doc_write_tex(const document *d, const char *dir, error *e);
 
+/* The text of report.md. */
+void doc_md(const document *d, buffer *out);
+
 #endif

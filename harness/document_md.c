@@ -183,16 +183,21 @@ static void md_block(md_page *p, int i)
     }
 }
 
+void doc_md(const document *d, buffer *out)
+{
+    md_page p = {.out = out, .doc = d};
+    for (int i = 0; i < d->count; i++)
+        md_block(&p, i);
+}
+
 int doc_write_md(const document *d, const char *dir, error *e)
 {
     buffer out = BUFFER_INIT;
-    md_page p = {.out = &out, .doc = d};
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/report.md", dir);
     if (d->failed)
         return error_set(e, ERROR_ENVIRONMENT, "%s: out of memory", path);
-    for (int i = 0; i < d->count; i++)
-        md_block(&p, i);
+    doc_md(d, &out);
     int status = buffer_save(&out, path, e);
     buffer_free(&out);
     return status;

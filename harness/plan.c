@@ -93,7 +93,7 @@ typedef struct plan_time {
 
 static double plan_work(const queue_job *job)
 {
-    return job->work.train + job->work.evaluate;
+    return job->work.train + job->work.evaluate + job->work.extend;
 }
 
 static int plan_is_measured(const queue_job *job)

@@ -124,6 +124,23 @@ static json_t *record_per_position(const run_result *r)
     return rows;
 }
 
+static json_t *record_extension(const run_result *r)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < r->extensions_count; i++) {
+        const run_extension *x = &r->extensions[i];
+        json_array_append_new(
+            rows, json_pack("{s:o, s:s, s:o, s:i, s:I, s:i, s:i, s:o, s:s, s:s, s:o, s:I, s:s, s:o, s:o}", "factor",
+                            record_real(x->factor), "method", x->method, "task_options",
+                            record_string(x->task_options), "steps", x->steps, "tokens",
+                            (json_int_t)x->tokens, "min_len", x->bin.min_len, "max_len", x->bin.max_len, "ratio",
+                            record_real(x->bin.ratio), "metric", x->metric, "mode", x->mode, "value",
+                            record_real(x->value), "n", (json_int_t)x->n, "status", x->status, "flag",
+                            record_string(x->flag), "reason", record_string(x->reason)));
+    }
+    return rows;
+}
+
 static json_t *record_selection(const run_config *c, const run_result *r)
 {
     const char *rule = c->train.select == CONFIG_SELECT_BEST ? "best" : "last";
@@ -161,13 +178,16 @@ json_t *record_json(const run_config *c, const run_result *r, const host_facts *
     char key[CONFIG_KEY_SIZE], canonical[CONFIG_TEXT_MAX];
     config_key(c, key);
     config_print(c, canonical, sizeof canonical);
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:i, s:o, s:{s:I, s:I}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "schema",
+    json_t *record = json_pack("{s:s, s:s, s:s, s:o, s:s, s:i, s:o, s:{s:I, s:I}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "schema",
                      record_schema, "key", key, "canonical", canonical, "config", record_config(c), "status",
                      run_status_name(r->status), "status_step", r->status_step, "message", record_string(r->message),
                      "parameters", "total", (json_int_t)r->parameters, "encoding", (json_int_t)r->encoding_parameters,
                      "data", record_data(r), "selection", record_selection(c, r), "training", record_training(r),
                      "evaluation", record_evaluation(r), "per_position", record_per_position(r), "cost", record_cost(r),
                      "host", record_host(h), "exposure", record_exposure(c, r->exposure));
+    if (record && extend_is_on(c))
+        json_object_set_new(record, "extension", record_extension(r));
+    return record;
 }
 
 int record_write(const char *path, const json_t *record, error *e)
@@ -195,6 +215,7 @@ static const struct {
     {"parameters", JSON_OBJECT, 0}, {"data", JSON_OBJECT, 0},         {"selection", JSON_OBJECT, 0},
     {"training", JSON_ARRAY, 0},    {"evaluation", JSON_ARRAY, 0},    {"per_position", JSON_ARRAY, 0},
     {"cost", JSON_OBJECT, 0},       {"host", JSON_OBJECT, 0},         {"exposure", JSON_OBJECT, MAY_BE_MISSING},
+    {"extension", JSON_ARRAY, MAY_BE_MISSING},
 };
 
 static int record_check_key(const char *path, const json_t *record, error *e)

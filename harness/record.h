@@ -20,11 +20,12 @@ typedef struct host_facts {
 } host_facts;
 void host_facts_read(host_facts *h);
 
-/* Builds the JSON. The keys, in this order; every one is always there, NaN and absent values are null:
+/* Builds the JSON. The keys, in this order; those above the line "and" are always there, NaN and absent values are null:
  *
  *   "schema": "posbench-record/1"
  *   "key": SHA-256 of "canonical" (hex)          "canonical": what config_print writes
- *   "config": {"encoding", "task", "seed", "model": {...}, "train": {...}, "eval": {...}}   as in a spec, all rows
+ *   "config": {"encoding", "task", "seed", "model": {...}, "train": {...}, "eval": {...}, "extend": {...}}   as in a
+ *             spec, all rows
  *   "status": "ok" | "diverged" | "failed" | "interrupted"      "status_step": int      "message": string or null
  *   "parameters": {"total": int, "encoding": int}
  *   "data": {"train_tokens_max": int, "tokens_seen": int, "map_reach": number, "task_version": int,
@@ -41,6 +42,9 @@ void host_facts_read(host_facts *h);
  *
  *   "data": {..., "distinct": int}      sequences that training draws, or tokens of text that it reads
  *   "exposure": record_exposure.h       with train.positions
+ *   "extension": [{"factor", "method", "task_options": string or null, "steps", "tokens": int, "min_len", "max_len",
+ *                  "ratio", "metric", "mode", "value", "n", "status", "flag": string or null,
+ *                  "reason": string or null}, ...]      with extend.methods
  *
  * "cost" and "host" alone differ between two runs of the same command on one machine. The caller owns the value. */
 json_t *record_json(const run_config *c, const run_result *r, const host_facts *h);

@@ -65,6 +65,22 @@ static void document_tasks(const report_view *v, document *d)
             document_task(v, i, d);
 }
 
+static void document_extended(const report_view *v, const report_figures *f, document *d)
+{
+    if (!report_is_extended(v))
+        return;
+    doc_add(d, DOC_SECTION, "Extended", NULL);
+    report_extended_method(v, d);
+    document_figure(f, REPORT_EXTENDED,
+                    "Score at the longer length over steps of fine-tuning there, one panel for each encoding: the mean "
+                    "over seeds, and its 95 % interval as a band where several were run. Steps stand at equal distances. "
+                    "Dotted: the same encoding at the training length, as trained. Hollow points, before any "
+                    "fine-tuning, used parameters that training never met or get their meaning from a map; a method "
+                    "without a meaning for the encoding has no curve.",
+                    d);
+    report_extended_tables(v, d);
+}
+
 static void document_training(const report_view *v, const report_figures *f, document *d)
 {
     doc_add(d, DOC_SECTION, "Training and cost", NULL);
@@ -164,6 +180,7 @@ void report_document(const report_view *v, const report_figures *f, const report
             d);
         report_window_tables(v, d);
     }
+    document_extended(v, f, d);
     document_starved(v, f, d);
     document_data(v, f, d);
     document_training(v, f, d);

@@ -14,6 +14,10 @@ void report_overview_table(const report_view *v, document *d);
 void report_panel_table(const report_view *v, const view_panel *p, document *d);
 /* What longer windows gain in both modes, a table for each text that was scored in both (report_windows.c). */
 void report_window_tables(const report_view *v, document *d);
+/* What was done after training, and its tables with notes (report_extended.c); whether any run did it. */
+int report_is_extended(const report_view *v);
+void report_extended_method(const report_view *v, document *d);
+void report_extended_tables(const report_view *v, document *d);
 /* report_panel_table of a decoded panel, with a sentence on how it differs from teacher forcing (report_decoded.c). */
 void report_decoded_table(const report_view *v, const view_panel *p, document *d);
 void report_fitted_table(const report_view *v, const view_panel *p, document *d); /* nothing where every run fitted */

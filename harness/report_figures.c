@@ -99,7 +99,8 @@ int report_figures_write(const report_view *v, const char *dir, report_figures *
     if (report_extrapolation_write(v, dir, out, e) < 0 || report_reach_write(v, dir, out, e) < 0 ||
         report_ranks_write(v, dir, out, e) < 0 || report_positions_write(v, dir, out, e) < 0 ||
         report_training_write(v, dir, out, e) < 0 || report_quality_write(v, dir, out, e) < 0 ||
-        report_starved_write(v, dir, out, e) < 0 || report_data_write(v, dir, out, e) < 0)
+        report_starved_write(v, dir, out, e) < 0 || report_data_write(v, dir, out, e) < 0 ||
+        report_extended_write(v, dir, out, e) < 0)
         return -1;
     return 0;
 }

@@ -27,6 +27,7 @@ typedef enum report_figure_kind {
     REPORT_STARVED_LOSS,     /* and how well they are predicted in the end */
     REPORT_STARVED_ACCURACY,
     REPORT_DATA,             /* score over the amount of training data */
+    REPORT_EXTENDED,         /* score at longer lengths over steps of fine-tuning there: a panel for each encoding */
     REPORT_FIGURE_KINDS
 } report_figure_kind;
 
@@ -45,6 +46,7 @@ int report_reach_write(const report_view *v, const char *dir, report_figures *ou
 int report_ranks_write(const report_view *v, const char *dir, report_figures *out, error *e);
 int report_positions_write(const report_view *v, const char *dir, report_figures *out, error *e);
 int report_training_write(const report_view *v, const char *dir, report_figures *out, error *e);
+int report_extended_write(const report_view *v, const char *dir, report_figures *out, error *e);
 
 /* Words and colour of one cell of the heat table: ">= 4x", a star where no run fitted in distribution, nothing where nothing
  * was run (NULL); share 0 .. 1. */

@@ -6,113 +6,6 @@
 
 #include "rng.h"
 
-int report_starved_takes(const run_record *run)
-{
-    return run->ok && json_is_object(json_object_get(run->record, "exposure"));
-}
-
-/* ------------------------------------------------------------------------------------------------ one run */
-
-static double starved_at(const json_t *list, size_t i)
-{
-    const json_t *value = json_array_get(list, i);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-/* sum[count] += element i of `key` in each phase. */
-static void starved_add(const json_t *phases, const char *key, double *sum, int count)
-{
-    for (size_t p = 0; p < json_array_size(phases); p++) {
-        const json_t *list = json_object_get(json_array_get(phases, p), key);
-        for (int i = 0; i < count && (size_t)i < json_array_size(list); i++)
-            sum[i] += starved_at(list, (size_t)i);
-    }
-}
-
-int report_starved_input(const run_record *run, starved_input *out)
-{
-    const json_t *phases = json_object_get(json_object_get(run->record, "exposure"), "phases");
-    double tokens = results_number(run, "data.train_tokens_max");
-    size_t met = json_array_size(json_object_get(json_array_get(phases, 0), "gradient"));
-    *out = (starved_input){.count = (double)met > tokens ? (int)met : (int)tokens};
-    out->tokens = calloc((size_t)out->count + 1, sizeof *out->tokens);
-    out->gradient = calloc((size_t)out->count + 1, sizeof *out->gradient);
-    if (!out->tokens || !out->gradient)
-        return -1;
-    starved_add(phases, "tokens", out->tokens, out->count);
-    starved_add(phases, "gradient", out->gradient, out->count);
-    return 0;
-}
-
-void report_starved_input_free(starved_input *x)
-{
-    free(x->tokens);
-    free(x->gradient);
-    *x = (starved_input){0};
-}
-
-/* The first of the last quarter's positions; as many, or one more, stand before n - this one. */
-static int starved_late(int n)
-{
-    return (3 * n + 3) / 4;
-}
-
-static double starved_late_share(const double *x, int n)
-{
-    double all = 0, late = 0;
-    for (int i = 0; i < n; i++) {
-        all += x[i];
-        late += i >= starved_late(n) ? x[i] : 0;
-    }
-    return all > 0 ? late / all : NAN;
-}
-
-/* Mean of `key` over elements first .. end-1 that have a value, weighted by `n` (NULL: all alike). */
-static double starved_mean(const json_t *object, const char *key, const json_t *n, int first, int end)
-{
-    double sum = 0, weight = 0;
-    for (int i = first; i < end; i++) {
-        double value = starved_at(json_object_get(object, key), (size_t)i), own = n ? starved_at(n, (size_t)i) : 1;
-        if (isnan(value))
-            continue;
-        sum += own * value;
-        weight += own;
-    }
-    return weight > 0 ? sum / weight : NAN;
-}
-
-static void starved_read_table(const json_t *table, starved_numbers *out)
-{
-    int rows = (int)json_array_size(json_object_get(table, "norm"));
-    double *gradient = calloc((size_t)rows + 1, sizeof *gradient);
-    if (rows == 0 || !gradient) {
-        free(gradient);
-        return;
-    }
-    starved_add(json_object_get(table, "phases"), "gradient", gradient, rows);
-    out->rows = starved_late_share(gradient, rows);
-    out->norm = starved_mean(table, "norm", NULL, starved_late(rows), rows) /
-                starved_mean(table, "norm", NULL, 0, (rows + 3) / 4);
-    free(gradient);
-}
-
-void report_starved_numbers(const run_record *run, starved_numbers *out)
-{
-    const json_t *exposure = json_object_get(run->record, "exposure"), *quality = json_object_get(exposure, "quality");
-    const json_t *n = json_object_get(quality, "n");
-    int tested = (int)json_array_size(n), late = starved_late(tested), early = (tested + 3) / 4;
-    starved_input x;
-    *out = (starved_numbers){NAN, NAN, NAN, NAN, NAN, NAN};
-    if (report_starved_input(run, &x) == 0) {
-        out->tokens = starved_late_share(x.tokens, x.count);
-        out->gradient = starved_late_share(x.gradient, x.count);
-    }
-    report_starved_input_free(&x);
-    starved_read_table(json_array_get(json_object_get(exposure, "tables"), 0), out);
-    out->loss = starved_mean(quality, "loss", n, late, tested) - starved_mean(quality, "loss", n, 0, early);
-    out->accuracy = starved_mean(quality, "accuracy", n, late, tested) - starved_mean(quality, "accuracy", n, 0, early);
-}
-
 /* ------------------------------------------------------------------------------------------------ the table */
 
 enum { STARVED_NUMBERS = 6, STARVED_LOSS = 4 };
@@ -134,7 +27,7 @@ static int starved_collect(const report_groups *g, int group, int encoding, doub
         if (g->of[i] != group || g->encoding_of[i] != encoding)
             continue;
         starved_numbers own;
-        report_starved_numbers(&g->view->runs.run[i], &own);
+        starved_read(&g->view->runs.run[i], &own);
         const double all[STARVED_NUMBERS] = {own.tokens, own.gradient, own.rows, own.norm, own.loss, own.accuracy};
         for (int k = 0; k < STARVED_NUMBERS; k++)
             value[k * runs + count] = all[k];
@@ -244,7 +137,7 @@ void report_starved_table(const report_view *v, document *d)
     report_groups g;
     starved_room r;
     int failed = starved_room_new(&r, (size_t)v->runs.count);
-    failed |= report_groups_find(v, report_starved_takes, NULL, &g);
+    failed |= report_groups_find(v, starved_takes, NULL, &g);
     d->failed |= failed != 0;
     if (!failed && g.count > 0) {
         starved_heading(d);

@@ -31,7 +31,7 @@ static int starved_begin(int bin, int count)
 static int starved_gradient(const run_record *run, starved_curve *out)
 {
     starved_input x;
-    int status = report_starved_input(run, &x);
+    int status = starved_input_read(run, &x);
     double all = 0;
     for (int i = 0; status == 0 && i < x.count; i++)
         all += x.gradient[i];
@@ -43,7 +43,7 @@ static int starved_gradient(const run_record *run, starved_curve *out)
             sum += x.gradient[i];
         out->y[b] = 100 * sum / all * x.count / (end - begin);
     }
-    report_starved_input_free(&x);
+    starved_input_free(&x);
     return status;
 }
 
@@ -222,7 +222,7 @@ int report_starved_write(const report_view *v, const char *dir, report_figures *
         {REPORT_STARVED_ACCURACY, "starved-accuracy", "Accuracy by position at the end",
          "share of right tokens at the end of training", starved_accuracy, 0, 0, 1}};
     report_groups g;
-    int status = report_groups_find(v, report_starved_takes, NULL, &g);
+    int status = report_groups_find(v, starved_takes, NULL, &g);
     if (status < 0)
         error_set(e, ERROR_ENVIRONMENT, "out of memory");
     for (size_t i = 0; status == 0 && i < sizeof kinds / sizeof kinds[0]; i++)

@@ -1,11 +1,14 @@
 #include "run.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "evaluate.h"
 #include "exposure.h"
+#include "extension.h"
 #include "gemm.h"
 #include "regime.h"
 #include "stopwatch.h"
@@ -28,6 +31,7 @@ void run_result_free(run_result *out)
     free(out->positions);
     free(out->values);
     free(out->curve);
+    free(out->extensions);
     exposure_free(out->exposure);
     *out = (run_result){ 0 };
 }
@@ -59,6 +63,7 @@ int run_lengths(const run_config *c, int *shortest, int *longest, error *e)
         return -1;
     *shortest = bins[0].min_len < c->train.min_len ? bins[0].min_len : c->train.min_len;
     *longest = bins[count - 1].max_len > c->train.len ? bins[count - 1].max_len : c->train.len;
+    *longest = extend_longest(c) > *longest ? extend_longest(c) : *longest;
     return 0;
 }
 
@@ -117,6 +122,32 @@ static int run_evaluate(run_session *s, const run_config *c, const run_watch *wa
     return 0;
 }
 
+/* The second file of a state; "" where there is none. */
+static void run_state_beside(const char *state, char path[PATH_MAX])
+{
+    if (!state || snprintf(path, PATH_MAX, "%s-extend", state) >= PATH_MAX)
+        path[0] = '\0';
+}
+
+void run_state_remove(const char *state)
+{
+    char beside[PATH_MAX];
+    run_state_beside(state, beside);
+    unlink(state);
+    if (beside[0])
+        unlink(beside);
+}
+
+static int run_extend(run_session *s, const run_config *c, const registry *r, const run_watch *watch, const char *state,
+                      run_result *out, error *e)
+{
+    char path[PATH_MAX];
+    run_state_beside(state, path);
+    extension x = { .config = c, .registry = r, .task = s->task, .model = &s->model, .reach = s->trainer.reach,
+                    .watch = watch, .state = path[0] ? path : NULL };
+    return extension_run(&x, out, e);
+}
+
 int run_execute(const run_config *c, const registry *r, const run_watch *watch, run_result *out, error *e)
 {
     static const run_files none = { NULL, NULL };
@@ -142,7 +173,9 @@ int run_execute_with(const run_config *c, const registry *r, const run_watch *wa
         }
         if (!failed && out->status == RUN_OK)
             failed = run_evaluate(&s, c, watch, out, e);
-        out->evaluate_seconds = stopwatch_wall() - trained;
+        if (!failed && out->status == RUN_OK && extend_is_on(c))
+            failed = run_extend(&s, c, r, watch, files->state, out, e);
+        out->evaluate_seconds += stopwatch_wall() - trained;
         out->cpu_seconds += stopwatch_cpu() - trained_cpu;
         struct rusage usage;
         getrusage(RUSAGE_SELF, &usage);

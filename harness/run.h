@@ -6,6 +6,7 @@
 
 #include "config.h"
 #include "error.h"
+#include "extend.h"
 #include "registry.h"
 
 typedef enum run_status { RUN_OK, RUN_DIVERGED, RUN_FAILED, RUN_INTERRUPTED } run_status;
@@ -31,6 +32,22 @@ typedef struct run_positions {
     double *loss;           /* [count] mean, nats */
     long *n;                /* [count] */
 } run_positions;
+
+/* One value measured after fine-tuning at a longer length (extension.h). */
+typedef struct run_extension {
+    double factor;
+    char method[EXTEND_METHOD_MAX];
+    char task_options[EXTEND_METHOD_MAX]; /* of the task, in this test; empty: as in training */
+    int steps;              /* of fine-tuning before it */
+    long tokens;            /* that these steps read */
+    length_bin bin;         /* ratio: to train.len, as everywhere */
+    char metric[24], mode[24]; /* as in run_value, scores alone */
+    double value;
+    long n;
+    char status[16];        /* ok | undefined | not_run | diverged: fine-tuning did */
+    char flag[64];          /* as in run_value */
+    char reason[256];       /* why there is no value; empty when there is one */
+} run_extension;
 
 typedef struct run_point {  /* of the training curve */
     int step;
@@ -82,11 +99,14 @@ typedef struct run_result {
     double map_reach;       /* the largest position met in training */
     int task_version;       /* of the task's descriptor */
     char corpus_digest[65]; /* empty: no file was read */
-    int values_count, positions_count, curve_count;
+    int values_count, positions_count, curve_count, extensions_count;
     run_value *values;
     run_positions *positions;
     run_point *curve;
-    double train_seconds, evaluate_seconds, cpu_seconds; /* over all sittings of an interrupted run */
+    run_extension *extensions; /* by factor, method, steps; empty unless extend.methods asks for them */
+    /* Of training over all sittings of an interrupted run; evaluate_seconds: of all that follows it, where what follows
+     * evaluation counts over all sittings, too; cpu_seconds: of both. */
+    double train_seconds, evaluate_seconds, cpu_seconds;
     long peak_bytes;        /* resident */
     int weights_saved;      /* 1: run_execute_with has written them */
     run_exposure *exposure; /* owned; NULL: train.positions is off */
@@ -94,7 +114,7 @@ typedef struct run_result {
                              * text that it reads; 0: not known */
 } run_result;
 
-/* Called now and then with the phase ("train", "evaluate"), steps done and in all, and the newest loss. */
+/* Called now and then with the phase ("train", "evaluate", "extend"), steps done and in all, and the newest loss. */
 typedef struct run_watch {
     void (*tell)(void *self, const char *phase, int done, int total, double loss);
     void *self;
@@ -109,16 +129,20 @@ int run_execute(const run_config *c, const registry *r, const run_watch *watch, 
 typedef struct run_files {
     const char *weights;  /* written (weights.h) when training has ended well, before evaluation: that one interrupted loses
                              nothing. A run that diverged has none */
-    const char *state;    /* of an unfinished training, from which the run goes on (checkpoint.h); the caller removes it when
-                             the record is written */
+    const char *state;    /* of an unfinished run, from which it goes on (checkpoint.h): of its training here, of what follows
+                             it in a second file beside it; the caller removes both (run_state_remove) when the record is
+                             written */
 } run_files;
+
+/* Removes the state of a run that has its record. */
+void run_state_remove(const char *state);
 
 /* The same with files. */
 int run_execute_with(const run_config *c, const registry *r, const run_watch *watch, const run_files *files,
                      run_result *out, error *e);
 void run_result_free(run_result *out);
 
-/* The shortest and the longest task length of training and of all tests: what the task is opened for. -1: see
+/* The shortest and the longest task length of all trainings and of all tests: what the task is opened for. -1: see
  * config_bins. */
 int run_lengths(const run_config *c, int *shortest, int *longest, error *e);
 

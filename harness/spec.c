@@ -14,9 +14,9 @@ enum { SEEDS_MAX = 1000 };
 
 /* What top level, overrides, when and set may hold besides rows; for "did you mean". */
 static const char *const spec_words[] = {"name", "title", "baseline", "seeds", "overrides", "tune",
-                                         "model", "train", "eval"};
+                                         "model", "train", "eval", "extend"};
 static const char *const rule_words[] = {"when", "set"};
-static const char *const section_words[] = {"model", "train", "eval"};
+static const char *const section_words[] = {"model", "train", "eval", "extend"};
 
 typedef struct spec_reader {
     spec_draft draft;
@@ -280,16 +280,13 @@ static int spec_take_root(spec_reader *s, const yaml_node *root)
 
 /* Two rounds: what is wrong with single values is told first, all of it; whether values fit each other is asked only of
  * values that are good, or one slip would be told twice over. */
-static int spec_take_document(spec_reader *s, const char *path, const yaml_document *document)
+static int spec_take_grid(spec_reader *s, const char *path, const yaml_node *root)
 {
     yaml_faults *faults = s->draft.faults;
-    const yaml_node *root = document->root;
-    if (!document->complete)
-        return 0;
-    if (!root)
-        return error_set(s->e, ERROR_USAGE, "%s: the file is empty", path);
+    int before = faults->count;
     if (root->kind != YAML_MAP) {
-        yaml_fault_at(faults, root, "a spec begins with keys, as in 'encoding: [...]'");
+        if (root->kind != YAML_BROKEN)
+            yaml_fault_at(faults, root, "a spec begins with keys, as in 'encoding: [...]'");
         return 0;
     }
     s->draft.root = root;
@@ -298,9 +295,9 @@ static int spec_take_document(spec_reader *s, const char *path, const yaml_docum
     spec_check_name(s, path);
     spec_check_baseline(s);
     spec_tune_check(&s->draft);
-    if (faults->count || s->e->kind != ERROR_NONE)
+    if (faults->count > before || s->e->kind != ERROR_NONE)
         return s->e->kind != ERROR_NONE ? -1 : 0;
-    return spec_grid(&s->draft, s->e);
+    return spec_grid(&s->draft, s->e) < 0 ? -1 : spec_extend_check(&s->draft, s->e);
 }
 
 static void spec_draft_free(spec_draft *d)
@@ -313,30 +310,45 @@ static void spec_draft_free(spec_draft *d)
     free(d->rules);
 }
 
+int spec_take_tree(const char *path, const yaml_node *root, const registry *r, yaml_faults *faults, spec *out, error *e)
+{
+    spec_reader *s = calloc(1, sizeof *s);
+    if (!s)
+        return error_set(e, ERROR_ENVIRONMENT, "%s: out of memory", path);
+    *s = (spec_reader){.draft = {.registry = r, .faults = faults, .out = out}, .out = out, .e = e};
+    int result = spec_take_grid(s, path, root);
+    spec_draft_free(&s->draft);
+    free(s);
+    return result;
+}
+
+static int spec_take_document(const char *path, const yaml_document *document, const registry *r, yaml_faults *faults,
+                              spec *out, error *e)
+{
+    if (!document->complete)
+        return 0;
+    if (!document->root)
+        return error_set(e, ERROR_USAGE, "%s: the file is empty", path);
+    return spec_take_tree(path, document->root, r, faults, out, e);
+}
+
 int spec_load(const char *path, const registry *r, const char *only, spec *out, error *e)
 {
     *out = (spec){0};
     yaml_document document;
     yaml_faults *faults = calloc(1, sizeof *faults);
-    spec_reader *s = calloc(1, sizeof *s);
-    if (!faults || !s) {
-        free(faults);
-        free(s);
+    if (!faults)
         return error_set(e, ERROR_ENVIRONMENT, "%s: out of memory", path);
-    }
-    *s = (spec_reader){.draft = {.registry = r, .faults = faults, .out = out}, .out = out, .e = e};
     int result = yaml_load(path, &document, faults, e);
     if (result == 0)
-        result = spec_take_document(s, path, &document);
+        result = spec_take_document(path, &document, r, faults, out, e);
     if (result == 0 && faults->count)
         result = yaml_faults_report(faults, e);
     if (result == 0 && only) {
         result = spec_filter(r, only, out, e);
         result = result < 0 ? error_prefix(e, "--only %.256s", only) : 0;
     }
-    spec_draft_free(&s->draft);
     yaml_free(&document);
-    free(s);
     free(faults);
     if (result < 0)
         spec_free(out);

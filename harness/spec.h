@@ -12,6 +12,7 @@
  *   train: {lr: [1e-3, 1e-4]}        a list where a scalar may stand is an axis of the grid
  *   eval: {ratios: [1, 2, 4]}        one value; a list of lists is an axis
  *         encoding_options: a(n=3)     other options of a in evaluation alone; "" in an axis: as it was trained
+ *   extend: {methods: [none, interpolate], factors: [2, 4], steps: [0, 200]}   training goes on at longer lengths
  *   overrides:                       in order, the last match wins; `when` looks at the grid's values only
  *     - {when: {task: t, encoding: [a, b]}, set: {train: {lr: 3e-4}}}
  *   tune: {lr: [3e-4, 1e-3], seeds: 2}   the learning rate of each cell is chosen among these (tune.h), by trials with as

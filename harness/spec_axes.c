@@ -141,10 +141,10 @@ int spec_axis_add(spec_draft *d, int row, const char *text, const yaml_node *at,
 }
 
 /* The one text that a YAML value is for a row: a scalar as it is; a list joined, as [a,b] for layers or 1;2 for
- * numbers. Returns 1, or 0 after a fault. */
+ * numbers and words. Returns 1, or 0 after a fault. */
 static int axes_value_text(spec_draft *d, const pe_option *row, const yaml_node *value, char text[SPEC_VALUE_MAX])
 {
-    int numbers = row->kind == PE_OPTION_LIST;
+    int is_list = config_row_is_list(row);
     size_t length = 0;
     if (value->kind == YAML_BROKEN)
         return 0;
@@ -160,7 +160,7 @@ static int axes_value_text(spec_draft *d, const pe_option *row, const yaml_node 
         length = (size_t)snprintf(text, SPEC_VALUE_MAX, "%s", value->text);
     } else {
         text[0] = '\0';
-        length = numbers ? 0 : (size_t)snprintf(text, SPEC_VALUE_MAX, "[");
+        length = is_list ? 0 : (size_t)snprintf(text, SPEC_VALUE_MAX, "[");
         for (int i = 0; i < value->count && length < SPEC_VALUE_MAX; i++) {
             if (value->items[i]->kind != YAML_SCALAR || yaml_is_null(value->items[i])) {
                 if (value->items[i]->kind != YAML_BROKEN)
@@ -170,10 +170,10 @@ static int axes_value_text(spec_draft *d, const pe_option *row, const yaml_node 
                                                                        : "missing value");
                 return 0;
             }
-            length += (size_t)snprintf(text + length, SPEC_VALUE_MAX - length, "%s%s", i ? (numbers ? ";" : ",") : "",
+            length += (size_t)snprintf(text + length, SPEC_VALUE_MAX - length, "%s%s", i ? (is_list ? ";" : ",") : "",
                                        value->items[i]->text);
         }
-        if (!numbers && length < SPEC_VALUE_MAX)
+        if (!is_list && length < SPEC_VALUE_MAX)
             length += (size_t)snprintf(text + length, SPEC_VALUE_MAX - length, "]");
     }
     if (length < SPEC_VALUE_MAX)
@@ -229,11 +229,11 @@ static int axes_take_word(spec_draft *d, int row, const yaml_node *value, spec_a
 
 /* ------------------------------------------------------------------------------------------------ lists */
 
-/* May one value of the row be a list itself? Ratios are a list of numbers, an encoding a list of stacks, one for each
- * layer. */
+/* May one value of the row be a list itself? Ratios are a list of numbers, methods one of words, an encoding a list of
+ * stacks, one for each layer. */
 static int axes_value_may_be_list(const pe_option *row)
 {
-    return row->kind == PE_OPTION_LIST || row->offset == offsetof(run_config, encoding);
+    return config_row_is_list(row) || row->offset == offsetof(run_config, encoding);
 }
 
 static int axes_take_value(spec_draft *d, int row, const yaml_node *value, spec_axes *out, error *e)
@@ -241,7 +241,7 @@ static int axes_take_value(spec_draft *d, int row, const yaml_node *value, spec_
     const pe_option *option = &config_rows[row];
     char text[SPEC_VALUE_MAX];
     int axis = value->kind == YAML_LIST;
-    if (axis && option->kind == PE_OPTION_LIST) /* [1, 2] is one value, [[1, 2], [1, 4]] is an axis */
+    if (axis && config_row_is_list(option)) /* [1, 2] is one value, [[1, 2], [1, 4]] is an axis */
         axis = value->count > 0 && value->items[0]->kind == YAML_LIST;
     if (value->kind == YAML_LIST && value->count == 0) {
         yaml_fault_at(d->faults, value, "%s: an empty list", option->name);
@@ -258,7 +258,7 @@ static int axes_take_value(spec_draft *d, int row, const yaml_node *value, spec_
                 return -1;
         } else if (item->kind == YAML_LIST && (!axes_value_may_be_list(option) || item->count == 0))
             yaml_fault_at(d->faults, item, "%s: %s", option->name,
-                          item->count ? "a list inside a list means something for encoding and eval.ratios only"
+                          item->count ? "a list inside a list means something for encodings and for rows that are lists"
                                       : "an empty list");
         else if (axes_value_text(d, option, item, text) && spec_axis_add(d, row, text, item, out, e) < 0)
             return -1;

@@ -45,7 +45,7 @@ static int grid_matches_axis(const run_config *c, int row, const spec_axis *axis
     return 0;
 }
 
-static int grid_matches(const run_config *c, const spec_axes *when)
+int spec_matches(const run_config *c, const spec_axes *when)
 {
     for (int row = 0; config_rows[row].name; row++)
         if (!grid_matches_axis(c, row, &when->row[row]))
@@ -60,7 +60,7 @@ static void grid_override(spec_draft *d, grid_run *run)
     run_config before = run->config;
     for (int i = 0; i < d->rules_count; i++) {
         spec_rule *rule = &d->rules[i];
-        if (!grid_matches(&before, &rule->when))
+        if (!spec_matches(&before, &rule->when))
             continue;
         rule->matched++;
         for (int row = 0; config_rows[row].name; row++)
@@ -210,7 +210,7 @@ static const yaml_node *grid_encodings(const spec_draft *d)
 
 int spec_grid(spec_draft *d, error *e)
 {
-    int order[SPEC_ROWS_MAX], rows = grid_order(order);
+    int order[SPEC_ROWS_MAX], rows = grid_order(order), before = d->faults->count;
     long size = grid_size(d);
     if (size < 0)
         return 0;
@@ -232,13 +232,13 @@ int spec_grid(spec_draft *d, error *e)
     free(run);
     d->out->runs = runs;
     result = result < 0 ? -1 : 0;
-    if (result == 0 && kept == 0 && d->faults->count == 0)
+    if (result == 0 && kept == 0 && d->faults->count == before)
         yaml_fault_at(d->faults, grid_encodings(d), "no encoding has a meaning in this network; the first of them: %s",
                       d->out->left_out[0].reason);
     for (int i = 0; i < d->rules_count && result == 0; i++)
         if (!d->rules[i].matched)
             yaml_fault_at(d->faults, d->rules[i].at, "this override matches no run of the grid");
-    if (result < 0 || d->faults->count)
+    if (result < 0 || d->faults->count > before)
         return result;
     d->out->count = grid_merge(runs, kept, e);
     return d->out->count < 0 ? -1 : 0;
@@ -274,25 +274,22 @@ static int only_take(const registry *r, const char *text, size_t length, spec_ax
     return spec_axis_push(&want->row[row - config_rows], canonical, NULL, e);
 }
 
-/* Runs that match move to the front, both parts in their order. */
-static int only_part(spec *out, const spec_axes *want, error *e)
+int spec_keep(spec *out, const char *wanted, error *e)
 {
     int all = out->count, kept = 0;
     run_config *runs = calloc((size_t)all + 1, sizeof *runs);
     int *place = calloc((size_t)all + 1, sizeof *place);
-    for (int i = 0; runs && i < all; i++)
-        kept += grid_matches(&out->runs[i], want);
-    for (int i = 0, first = 0, rest = kept; runs && place && i < all; i++) {
-        int to = grid_matches(&out->runs[i], want) ? first++ : rest++;
-        runs[to] = out->runs[i];
-        place[to] = i;
-    }
-    if (!runs || !place || kept == 0) {
-        int failed = !runs || !place;
+    if (!runs || !place) {
         free(runs);
         free(place);
-        return failed ? error_set(e, ERROR_ENVIRONMENT, "out of memory")
-                      : error_set(e, ERROR_USAGE, "it matches none of the %d runs", all);
+        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    }
+    for (int i = 0; i < all; i++)
+        kept += wanted[i] != 0;
+    for (int i = 0, first = 0, rest = kept; i < all; i++) {
+        int to = wanted[i] ? first++ : rest++;
+        runs[to] = out->runs[i];
+        place[to] = i;
     }
     free(out->runs);
     out->runs = runs;
@@ -300,6 +297,19 @@ static int only_part(spec *out, const spec_axes *want, error *e)
     out->count = kept;
     out->rest = all - kept;
     return 0;
+}
+
+static int only_part(spec *out, const spec_axes *want, error *e)
+{
+    char *wanted = calloc((size_t)out->count + 1, 1);
+    int kept = 0;
+    for (int i = 0; wanted && i < out->count; i++)
+        kept += wanted[i] = (char)spec_matches(&out->runs[i], want);
+    int result = !wanted ? error_set(e, ERROR_ENVIRONMENT, "out of memory")
+                 : kept  ? spec_keep(out, wanted, e)
+                         : error_set(e, ERROR_USAGE, "it matches none of the %d runs", out->count);
+    free(wanted);
+    return result;
 }
 
 int spec_filter(const registry *r, const char *only, spec *out, error *e)

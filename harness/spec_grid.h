@@ -1,6 +1,6 @@
 /* spec_grid.h - the values that a spec gives to the rows of config_rows, and the grid of runs that they span.
  *
- * Inside spec*.c only.
+ * Inside spec*.c only, and where another file holds a grid or chooses among the runs of one (statement_read*.c).
  */
 #ifndef SPEC_GRID_H
 #define SPEC_GRID_H
@@ -76,7 +76,20 @@ int spec_axis_push(spec_axis *axis, const char *canonical, const yaml_node *at, 
 
 void spec_axes_free(spec_axes *a);
 
+/* ------------------------------------------------------------------------------------------------ spec.c */
+
+/* The grid that stands below `root` in a file whose other parts are not a spec's. As spec_load, but faults are added to
+ * the list, and where there are any out->count is 0. path: for a name, where the grid gives none. -1: e is set. Free
+ * with spec_free in either case. */
+int spec_take_tree(const char *path, const yaml_node *root, const registry *r, yaml_faults *faults, spec *out, error *e);
+
 /* ------------------------------------------------------------------------------------------------ spec_grid.c */
+
+/* 1: the run has, in every row that `when` has values for, one of them. */
+int spec_matches(const run_config *c, const spec_axes *when);
+
+/* Keeps the runs i with wanted[i] in front, the others behind them as `rest`. To be called once. */
+int spec_keep(spec *out, const char *wanted, error *e);
 
 /* Every combination, in the order of config_rows with seeds innermost, overrides applied, checked, alike runs merged.
  * Faults go to the draft; runs and what was left out to d->out. Returns 0, or -1 with e set. */
@@ -89,6 +102,12 @@ int spec_tune_take(spec_draft *d, const yaml_pair *pair, error *e);
 
 /* What the rest of the spec says must leave the rate and the trials' seeds alone; else faults. Nothing without `tune`. */
 void spec_tune_check(spec_draft *d);
+
+/* ------------------------------------------------------------------------------------------------ spec_extend.c */
+
+/* A method of extend.methods that no encoding of the grid has is a fault. Reads the finished runs. -1 with e set when
+ * memory is short. */
+int spec_extend_check(spec_draft *d, error *e);
 
 /* ------------------------------------------------------------------------------------------------ --only */
 

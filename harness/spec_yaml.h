@@ -1,6 +1,6 @@
 /* spec_yaml.h - a YAML file as a small tree that knows its places, and the list of everything that is wrong with it.
  *
- * Inside spec*.c only. Aliases are resolved while the tree is built: two parents may share a node, but there are no
+ * Inside spec*.c and statement_read*.c only. Aliases are resolved while the tree is built: two parents may share a node, but there are no
  * circles.
  */
 #ifndef SPEC_YAML_H

@@ -260,7 +260,7 @@ int summary_build(const results *r, summary *out, error *e)
     free(items);
     if (result == 0) {
         summary_add_chance(out);
-        result = summary_curves(out) < 0 || summary_contrasts(out) < 0 ? -1 : 0;
+        result = summary_curves(out) < 0 || summary_contrasts(out) < 0 || summary_extensions(r, out) < 0 ? -1 : 0;
     }
     if (result < 0) {
         summary_free(out);
@@ -289,6 +289,18 @@ void summary_free(summary *s)
     free(s->rows);
     free(s->curve);
     free(s->contrast);
+    for (int i = 0; i < s->extensions; i++) {
+        summary_extension *x = &s->extension[i];
+        free(x->encoding);
+        free(x->task);
+        free(x->metric);
+        free(x->mode);
+        free(x->method);
+        free(x->task_options);
+        free(x->reason);
+        free(x->value);
+    }
+    free(s->extension);
     *s = (summary){0};
 }
 

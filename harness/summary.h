@@ -64,6 +64,20 @@ typedef struct summary_contrast {
     char reason[160]; /* what is missing, and why; "" when nothing is */
 } summary_contrast;
 
+/* One encoding stretched by one method to one longer length, after some steps of fine-tuning, tested at one length. */
+typedef struct summary_extension {
+    char *encoding, *task, *metric, *mode, *method;
+    char *task_options;   /* of the task, in this test; "": as in training */
+    char *reason;         /* why a run has no value; "" when all have one */
+    int train_len, steps, eval_len;
+    double factor, ratio; /* of the longer length; of the length of the test; both to train_len */
+    double tokens;        /* read by fine-tuning, mean over the seeds */
+    int seeds;            /* runs with a value */
+    double mean, sd, median, ci_low, ci_high; /* as in summary_row */
+    double *value;        /* [seeds] in order of seed */
+    char status[16], flag[64]; /* as in summary_row; diverged: fine-tuning did, in all runs */
+} summary_extension;
+
 typedef struct summary {
     int count;
     summary_row *rows; /* sorted: task, metric, mode, train_len, eval_len, then encodings by name */
@@ -72,12 +86,16 @@ typedef struct summary {
     int contrasts;
     summary_contrast
         *contrast; /* scores only; in the order of the rows, areas after the last length; baseline before best */
+    int extensions;
+    summary_extension *extension; /* sorted: task, metric, mode, train_len, factor, eval_len, encoding, method, task_options,
+                                   * steps */
     int records, diverged, failed, interrupted;
     int exposed; /* ended well and recorded what positions met */
 } summary;
 
 /* Reads every record below dir/runs and writes dir/runs.csv, summary.csv, curves.csv and comparisons.csv, and, where a
- * record says what positions met in training, positions.csv, each whole or not at all. `out` may be NULL.
+ * record says what positions met in training, positions.csv, and where some run went on at longer lengths,
+ * extension.csv, each whole or not at all. `out` may be NULL.
  *
  * A run that diverged, failed or was interrupted has one row in runs.csv, with its status and without a value; it is
  * counted in `summary` and enters no mean. Runs that did not fit in distribution do enter: `fitted` says how many did.
@@ -86,7 +104,7 @@ typedef struct summary {
 int summary_collect(const char *dir, summary *out, error *e);
 void summary_free(summary *s);
 
-/* The two halves of it: records that are in memory already to rows, and to the four files. */
+/* The two halves of it: records that are in memory already to rows, and to the files. */
 int summary_build(const results *r, summary *out, error *e);
 int summary_write(const char *dir, const results *r, const summary *s, error *e);
 
@@ -97,6 +115,9 @@ int summary_positions(const results *r, buffer *b);
 /* The parts of summary_build, one file each: curves and contrasts of s->rows. -1: no memory. */
 int summary_curves(summary *s);
 int summary_contrasts(summary *s);
+
+/* The rows of s->extension, of the runs that ended well (summary_extension.c). -1: no memory. */
+int summary_extensions(const results *r, summary *s);
 
 /* The contrast of an encoding at a length (eval_len 0: areas) with that kind of reference; NULL when there is none. */
 const summary_contrast *summary_contrast_find(const summary *s, const char *against, const summary_row *at,

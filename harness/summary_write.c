@@ -18,6 +18,10 @@ static const char summary_comparisons_header[] = "task,train_len,eval_len,ratio,
                                                  "encoding,pairs,difference,sd,ci_low,ci_high,p,p_holm,tests,"
                                                  "effect,rank_biserial,seeds_needed,reason\n";
 
+static const char summary_extension_header[] =
+    "encoding,task,train_len,factor,method,task_options,steps,tokens,eval_len,ratio,metric,mode,seeds,mean,sd,median,ci_low,ci_high,"
+    "status,flag,reason\n";
+
 static void summary_write_run(buffer *b, const run_record *run)
 {
     csv_text(b, run->key);
@@ -143,6 +147,30 @@ static void summary_write_contrast(buffer *b, const summary_contrast *c)
     csv_end(b);
 }
 
+static void summary_write_extension(buffer *b, const summary_extension *x)
+{
+    const double numbers[] = {x->mean, x->sd, x->median, x->ci_low, x->ci_high};
+    csv_text(b, x->encoding);
+    csv_text(b, x->task);
+    csv_integer(b, x->train_len);
+    csv_number(b, x->factor);
+    csv_text(b, x->method);
+    csv_text(b, x->task_options);
+    csv_integer(b, x->steps);
+    csv_number(b, x->tokens);
+    csv_integer(b, x->eval_len);
+    csv_number(b, x->ratio);
+    csv_text(b, x->metric);
+    csv_text(b, x->mode);
+    csv_integer(b, x->seeds);
+    for (int i = 0; i < 5; i++)
+        csv_number(b, numbers[i]);
+    csv_text(b, x->status);
+    csv_text(b, x->flag);
+    csv_text(b, x->reason);
+    csv_end(b);
+}
+
 static int summary_write_file(const char *dir, const char *name, const buffer *b, error *e)
 {
     char path[PATH_MAX];
@@ -153,7 +181,7 @@ static int summary_write_file(const char *dir, const char *name, const buffer *b
 int summary_write(const char *dir, const results *r, const summary *s, error *e)
 {
     buffer runs = BUFFER_INIT, rows = BUFFER_INIT, curves = BUFFER_INIT, contrasts = BUFFER_INIT;
-    buffer positions = BUFFER_INIT;
+    buffer positions = BUFFER_INIT, extension = BUFFER_INIT;
     summary_write_runs(&runs, r);
     buffer_add(&rows, summary_header);
     for (int i = 0; i < s->count; i++)
@@ -164,15 +192,20 @@ int summary_write(const char *dir, const results *r, const summary *s, error *e)
     buffer_add(&contrasts, summary_comparisons_header);
     for (int i = 0; i < s->contrasts; i++)
         summary_write_contrast(&contrasts, &s->contrast[i]);
+    buffer_add(&extension, summary_extension_header);
+    for (int i = 0; i < s->extensions; i++)
+        summary_write_extension(&extension, &s->extension[i]);
     int failed = summary_write_file(dir, "runs.csv", &runs, e) < 0 ||
                  summary_write_file(dir, "summary.csv", &rows, e) < 0 ||
                  summary_write_file(dir, "curves.csv", &curves, e) < 0 ||
                  summary_write_file(dir, "comparisons.csv", &contrasts, e) < 0 ||
+                 (s->extensions > 0 && summary_write_file(dir, "extension.csv", &extension, e) < 0) ||
                  (summary_positions(r, &positions) > 0 && summary_write_file(dir, "positions.csv", &positions, e) < 0);
     buffer_free(&positions);
     buffer_free(&runs);
     buffer_free(&rows);
     buffer_free(&curves);
     buffer_free(&contrasts);
+    buffer_free(&extension);
     return failed ? -1 : 0;
 }

@@ -45,7 +45,7 @@ static int sweep_stopped(const sweep *s)
 
 static double sweep_work(const queue_job *job)
 {
-    return job->work.train + job->work.evaluate;
+    return job->work.train + job->work.evaluate + job->work.extend;
 }
 
 /* The part of a run's work that its child has told of. */
@@ -54,7 +54,11 @@ static double sweep_work_told(const queue_job *job, const child_news *n)
     double part = n->total > 0 ? fmin(1, fmax(0, (double)n->done / n->total)) : 0;
     if (!n->phase[0])
         return 0;
-    return strcmp(n->phase, "evaluate") == 0 ? job->work.train + part * job->work.evaluate : part * job->work.train;
+    if (strcmp(n->phase, "train") == 0)
+        return part * job->work.train;
+    if (strcmp(n->phase, "evaluate") == 0)
+        return job->work.train + part * job->work.evaluate;
+    return job->work.train + job->work.evaluate + part * job->work.extend;
 }
 
 /* The work that is left, at the speed that was seen so far; NAN before there is any to speak of. */

@@ -107,14 +107,14 @@ double trainer_step(trainer *t, int step, double *norm)
 {
     const run_config *c = t->config;
     uint64_t seed = (uint64_t)c->seed;
-    int phase = exposure_phase(step, c->train.steps);
-    trainer_draw(t, step);
+    int phase = exposure_phase(step, c->train.steps), number = t->offset + step;
+    trainer_draw(t, number);
     /* Every scored token of the step weighs the same, whatever part it falls into. */
     int scored = trainer_scored(&t->data);
     double factor = scored ? 1.0 / scored : 0, sum = 0;
     for (int first = 0, count; first < t->data.sequences; first += count) {
         count = trainer_part(&t->data, first, t->part_tokens);
-        batch b = batch_buffer_part(&t->data, first, count, seed, (uint64_t)step, 1, t->part_start);
+        batch b = batch_buffer_part(&t->data, first, count, seed, (uint64_t)number, 1, t->part_start);
         model_forward(t->model, &t->work, &b);
         trainer_reach(t, &b);
         sum += model_loss(t->model, &t->work, &b, factor, NULL, NULL);
@@ -162,8 +162,7 @@ void trainer_validate(trainer *t, double *exact, double *loss)
 
 /* ------------------------------------------------------------------------------------------------ all steps */
 
-/* A loss this far above that of a uniform guess does not come back. */
-static int trainer_lost(const trainer *t, double loss, double norm)
+int trainer_lost(const trainer *t, double loss, double norm)
 {
     return !isfinite(loss) || !isfinite(norm) || loss > 1000 * log((double)t->model->vocab + 1);
 }

@@ -50,6 +50,7 @@ typedef struct trainer {
     int best_step;
     double reach;             /* the largest position met so far */
     run_exposure *exposure;   /* borrowed from the result; NULL: what positions meet is not recorded */
+    int offset;               /* steps of an earlier training: step s draws batch offset + s */
 } trainer;
 
 int trainer_create(trainer *t, arena *a, const run_config *c, const task *what, model *m, error *e);
@@ -58,9 +59,13 @@ int trainer_create(trainer *t, arena *a, const run_config *c, const task *what, 
  * (step batch + n) mod train.data: the same sequences come again in the same order. Their positions are drawn anew. */
 void train_source(const run_config *c, int answers, int step, int n, uint64_t *index, uint32_t *item);
 
-/* One step: draws batch `step`, adds up the gradients of its parts and updates. Returns the mean loss over the scored tokens,
- * in nats; *norm: the gradient's before clipping. Not finite: nothing was updated. */
+/* One step: draws batch offset + `step`, adds up the gradients of its parts and updates. Returns the mean loss over the
+ * scored tokens, in nats; *norm: the gradient's before clipping. Not finite: nothing was updated. */
 double trainer_step(trainer *t, int step, double *norm);
+
+/* Whether a step's loss or gradient says that training has diverged: not finite, or so far above the loss of a uniform guess
+ * that it does not come back. */
+int trainer_lost(const trainer *t, double loss, double norm);
 
 /* Exact match and mean loss of the current weights on the validation stream at training lengths. */
 void trainer_validate(trainer *t, double *exact, double *loss);

@@ -57,12 +57,14 @@ static int tune_make_cells(tuning *t)
 
 static run_config tune_trial_config(const tuning *t, int cell, int rate, int seed)
 {
-    run_config c = *t->cell[cell].config;
+    run_config c = *t->cell[cell].config, initial;
+    config_defaults(&initial);
     c.seed = SPEC_TUNE_SEED + seed;
     c.train.lr = t->spec->tune.rate[rate];
     c.eval.items = c.eval.tokens = 1;
     c.eval.stride = 0;
     c.eval.decode = 0;
+    c.extend = initial.extend;
     return c;
 }
 

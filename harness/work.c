@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "extend.h"
 #include "lengths.h"
 #include "regime.h"
 #include "rng.h"
@@ -52,6 +53,30 @@ static double work_evaluate_bin(const work_sizes *z, const length_bin *b)
     return token * (c->eval.tokens + tokens * windows);
 }
 
+/* Every factor with every method, whether it has a meaning for the encoding or not. */
+static double work_extend(const work_sizes *z)
+{
+    const run_config *c = z->config;
+    extend_words methods, variants;
+    double sum = 0;
+    extend_read(c, &methods);
+    extend_read_tasks(c, &variants);
+    for (int i = 0; z->task && methods.count > 0 && i < c->extend.factors.count; i++) {
+        run_config train, test;
+        error ignored = ERROR_INIT;
+        length_bin bins[CONFIG_BINS_MAX];
+        work_sizes longer = *z;
+        extend_train_config(c, z->task, c->extend.factors.value[i], &train);
+        extend_test_config(c, c->extend.factors.value[i], &test);
+        longer.config = &train;
+        int count = config_bins(&test, bins, &ignored);
+        sum += methods.count * work_train(&longer);
+        for (int b = 0; b < count; b++)
+            sum += methods.count * (1 + variants.count) * c->extend.steps.count * work_evaluate_bin(z, &bins[b]);
+    }
+    return sum;
+}
+
 work work_of(const run_config *c)
 {
     error ignored = ERROR_INIT; /* what cannot be run is refused elsewhere; here it only goes without an estimate */
@@ -62,11 +87,12 @@ work work_of(const run_config *c)
         longest = bins[i].max_len > longest ? bins[i].max_len : longest;
         shortest = bins[i].min_len < shortest ? bins[i].min_len : shortest;
     }
+    longest = extend_longest(c) > longest ? extend_longest(c) : longest;
     error_clear(&ignored);
     work_sizes z = {.config = c, .task = task_parse(c->task, config_regime(c), shortest, longest, &ignored)};
     double width = c->model.width, vocabulary = z.task ? task_vocab(z.task) : 0;
     z.matrices = c->model.layers * (4 + 2.0 * c->model.mlp) * width * width + vocabulary * width;
-    work w = {.train = work_train(&z), .evaluate = 0};
+    work w = {.train = work_train(&z), .evaluate = 0, .extend = c->train.min_len > 0 ? work_extend(&z) : 0};
     for (int i = 0; i < count; i++)
         w.evaluate += work_evaluate_bin(&z, &bins[i]);
     task_free(z.task);

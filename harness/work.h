@@ -15,7 +15,7 @@
 #include "spec.h"
 
 typedef struct work {
-    double train, evaluate; /* floating-point operations */
+    double train, evaluate, extend; /* floating-point operations; extend: of what follows training, its tests included */
 } work;
 
 /* What one core of an ordinary machine does on networks of this size, in operations a second: for a plan that has

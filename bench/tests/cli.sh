@@ -7,13 +7,13 @@ cd "$tmp" || exit 1
 # ---- help
 
 expect 0 "help" "$posbench" help
-for command in list show check golden run sweep collect report compare speed help; do
+for command in list show check golden run sweep collect report compare claims speed help; do
   said "$out" "help names $command" "  $command "
 done
 "$posbench" help >plain.txt
 expect 0 "--help" "$posbench" --help
 same "--help is help" plain.txt "$out"
-for command in list show check golden run sweep collect report compare speed help; do
+for command in list show check golden run sweep collect report compare claims speed help; do
   expect 0 "help $command" "$posbench" help "$command"
   said "$out" "help $command has examples" "posbench $command"
   cp "$out" by_help.txt
@@ -33,7 +33,7 @@ for word in "posbench " "real      float" "kernel " "compiler " "flags "; do
 done
 expect 0 "the man page" "$posbench" help --man
 said "$out" "the man page has a title" ".TH POSBENCH 1"
-for command in list show check golden run sweep collect report compare speed help; do
+for command in list show check golden run sweep collect report compare claims speed help; do
   said "$out" "the man page has $command" ".SS posbench $command"
 done
 said "$out" "the man page has the settings" "model.width="

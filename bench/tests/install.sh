@@ -11,9 +11,12 @@ posbench=$tmp/elsewhere/bin/posbench
 cd "$tmp" || exit 1
 expect 0 "list specs" "$posbench" list specs --format json
 said "$out" "specs are the installed ones" "$tmp/elsewhere/bin/../share/posbench/specs/"
+expect 0 "an installed claim" "$posbench" claims C8
+said "$out" "it is decided" "C8             reproduced"
 expect 0 "check finds its twin" "$posbench" check nope
 for file in share/man/man1/posbench.1 libexec/posbench/posbench-f64 include/posbench/pe.h include/posbench/pe_option.h \
-  include/posbench/pe_vec.h include/posbench/pe_vector.h include/posbench/pe_product.h share/posbench/plots/style.gp; do
+  include/posbench/pe_vec.h include/posbench/pe_vector.h include/posbench/pe_product.h share/posbench/plots/style.gp \
+  share/posbench/claims/formulas.yaml; do
   if [ -s "$tmp/elsewhere/$file" ]; then pass "$file is installed"; else fail "$file is installed"; fi
 done
 # The lines of the plug-in's README, with the installed header and pkg-config file.

@@ -48,6 +48,108 @@ Test(registry, holds_every_line_of_the_list_in_its_order)
     registry_free(r);
 }
 
+/* ------------------------------------------------------------------------------------------------ extensions */
+
+/* The canonical text of a stack once it is stretched; its reason in e when it cannot be. The caller frees nothing. */
+static int extended_text(const registry *r, const char *stack, const char *method, char text[STACK_TEXT_MAX], error *e)
+{
+    static const stack_stretch by = {.factor = 2.5, .ends = 2.25};
+    layered_stack s;
+    cr_assert_eq(layered_parse(r, stack, &s, e), 0, "%s", e->message);
+    int status = layered_extend(r, &s, method, &by, e);
+    if (status == 0)
+        status = layered_check(&s, &registry_shape, 80, e);
+    layered_print(&s, text, STACK_TEXT_MAX);
+    layered_free(&s);
+    return status;
+}
+
+Test(extension, stretches_stacks)
+{
+    static const char *const cases[][3] = {
+        {"rope", "none", "rope"},
+        {"rope", "linear", "rope(scaling=linear,factor=2.5)"},
+        {"rope(base=500)+fox", "yarn", "rope(base=500,scaling=yarn,factor=2.5)+fox"},
+        {"rope", "yarn( beta_fast = auto , factor=8)", "rope(scaling=yarn,factor=8,beta_fast=auto)"},
+        {"[rope,nope]", "ntk", "[rope(scaling=ntk,alpha=2.5),nope]"},
+        {"[rope,rope(base=500)]", "dynamic",
+         "[rope(scaling=dynamic,factor=1),rope(base=500,scaling=dynamic,factor=1)]"},
+        {"learned(rows=99)@shift", "interpolate", "learned(rows=99)@interpolate(factor=2.25)"},
+        {"alibi", "interpolate(factor=auto)", "alibi@interpolate"},
+        {"alibi", "clamp(limit=7)", "alibi@clamp(limit=7)"},
+    };
+    registry *r = built_in();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        error e = ERROR_INIT;
+        char text[STACK_TEXT_MAX];
+        cr_assert_eq(extended_text(r, cases[i][0], cases[i][1], text, &e), 0, "%s: %s", cases[i][1], e.message);
+        cr_assert_str_eq(text, cases[i][2]);
+    }
+    registry_free(r);
+}
+
+Test(extension, says_what_has_no_meaning)
+{
+    static const char *const cases[][3] = {
+        {"alibi", "linear", "no member of the stack has it"},
+        {"cope", "interpolate", "no member of the stack reads positions"},
+        {"rope(frequencies=per_head)", "yarn", "rope: yarn has no meaning under its option frequencies"},
+        {"rope(fraction=0.25)", "ntk", "needs d > 2"},
+        {"rope(scaling=ntk,alpha=3)", "linear", "alpha has no meaning with scaling=linear"},
+        {"rope", "interpolate(factor=0)", "out of bounds"},
+    };
+    registry *r = built_in();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        error e = ERROR_INIT;
+        char text[STACK_TEXT_MAX];
+        cr_assert_eq(extended_text(r, cases[i][0], cases[i][1], text, &e), -1, "%s", cases[i][1]);
+        cr_assert(e.kind == ERROR_USAGE && strstr(e.message, cases[i][2]), "%s: %s", cases[i][1], e.message);
+    }
+    registry_free(r);
+}
+
+/* What every built-in declares can be done to it as it stands by default. */
+Test(extension, of_every_built_in_works)
+{
+    registry *r = built_in();
+    int count = 0;
+    for (int i = 0; i < registry_encoding_count(r); i++) {
+        const pe_descriptor *d = registry_encoding(r, i);
+        for (const pe_extension *x = d->extensions; x && x->name; x++, count++) {
+            error e = ERROR_INIT;
+            char text[STACK_TEXT_MAX];
+            cr_assert_eq(extended_text(r, d->name, x->name, text, &e), 0, "%s %s: %s", d->name, x->name, e.message);
+            cr_assert(strcmp(text, d->name) != 0, "%s changes nothing", x->name);
+        }
+    }
+    cr_assert_geq(count, 5);
+    registry_free(r);
+}
+
+Test(extension, one_that_cannot_be_is_refused)
+{
+    static const pe_extension cases[] = {
+        {"Linear", "scaling=linear", NULL},
+        {"none", "scaling=linear", NULL},
+        {"linear", NULL, NULL},
+        {"linear", "scaling=linear,factor={length}", NULL},
+        {"linear", "scalin=linear", NULL},
+        {"linear", "scaling=linear", "frequency"},
+    };
+    registry *r = built_in();
+    error e = ERROR_INIT;
+    const pe_descriptor *rope = registry_find_encoding(r, "rope", &e);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pe_extension table[] = {cases[i], {0}};
+        pe_descriptor d = *rope;
+        d.extensions = table;
+        error_clear(&e);
+        cr_assert_eq(descriptor_check(&d, &e), -1, "case %zu", i);
+        cr_assert_eq(e.kind, ERROR_USAGE);
+    }
+    registry_free(r);
+}
+
 Test(registry, built_ins_are_complete_and_consistent)
 {
     registry *r = built_in();

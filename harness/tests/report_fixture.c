@@ -139,6 +139,8 @@ void made_write(const char *dir, const made_run *made, char *path)
                     .values = values,
                     .positions = positions,
                     .curve = curve,
+                    .extensions = made->extended,
+                    .extensions_count = made->extended_count,
                     .train_seconds = 1.5,
                     .evaluate_seconds = 0.5,
                     .cpu_seconds = 2,

@@ -154,3 +154,101 @@ Test(checkpoint, an_early_stop_stays_one)
     checkpoint_compare("task=binary_majority|encoding=nope|train.len=3|train.steps=3000|train.check_every=50|train.stop_at=0.9|"
                        "train.lr=0.003");
 }
+
+/* ------------------------------------------------------------------------------------------------ behind training */
+
+/* Stops a run in the middle of what follows training. */
+static void checkpoint_tell_extend(void *self, const char *phase, int done, int total, double loss)
+{
+    checkpoint_stop *s = self;
+    (void)done;
+    (void)total;
+    (void)loss;
+    if (strcmp(phase, "extend") == 0)
+        s->stop = 1;
+}
+
+/* Each sitting tells its first step of fine-tuning at once and ends there; the last one goes to the end. */
+Test(checkpoint, an_extension_in_sittings_gives_the_same_bytes)
+{
+    registry *r = setting_registry();
+    run_config c = checkpoint_configure("encoding=rope|extend.methods=none;yarn;interpolate|extend.steps=0;2;5|train.steps=10");
+    char state[PATH_MAX], beside[PATH_MAX];
+    scratch folder;
+    scratch_open(&folder);
+    scratch_path(&folder, "run.state", state);
+    scratch_path(&folder, "run.state-extend", beside);
+    run_result whole = checkpoint_sit(&c, r, NULL, 0);
+    char *want = checkpoint_bytes(&c, &whole);
+    int rows = whole.extensions_count, begun = 0;
+    run_result_free(&whole);
+    for (int sitting = 0; sitting < 9; sitting++) {
+        error e = ERROR_INIT;
+        checkpoint_stop stop = {0, 0};
+        run_watch watch = {checkpoint_tell_extend, &stop, &stop.stop};
+        run_files files = {.state = state};
+        run_result part;
+        cr_assert_eq(run_execute_with(&c, r, &watch, &files, &part, &e), 0, "%s", e.message);
+        cr_assert_eq(part.status, RUN_INTERRUPTED);
+        cr_assert_eq(access(beside, R_OK), 0, "no state was left");
+        cr_assert(part.extensions_count >= begun && part.extensions_count < rows);
+        begun = part.extensions_count;
+        run_result_free(&part);
+    }
+    cr_assert_gt(begun, rows / 3, "nothing is taken up"); /* nine steps: beyond the first method */
+    run_result last = checkpoint_sit(&c, r, state, 0);
+    char *got = checkpoint_bytes(&c, &last);
+    cr_assert_str_eq(got, want);
+    run_result_free(&last);
+    run_state_remove(state);
+    cr_assert(access(state, F_OK) != 0 && access(beside, F_OK) != 0);
+    free(got);
+    free(want);
+    scratch_close(&folder);
+    registry_free(r);
+}
+
+/* Damaged, or of another configuration: the extension begins anew. */
+Test(checkpoint, a_state_of_an_extension_that_does_not_fit_is_not_used)
+{
+    registry *r = setting_registry();
+    run_config c = checkpoint_configure("encoding=rope|extend.methods=none|extend.steps=0;4|train.steps=10"), other = c;
+    other.seed = 2;
+    char state[PATH_MAX], beside[PATH_MAX];
+    scratch folder;
+    scratch_open(&folder);
+    scratch_path(&folder, "run.state", state);
+    scratch_path(&folder, "run.state-extend", beside);
+    run_result whole = checkpoint_sit(&c, r, NULL, 0);
+    char *want = checkpoint_bytes(&c, &whole);
+    run_result_free(&whole);
+    for (int fault = 0; fault < 3; fault++) {
+        error e = ERROR_INIT;
+        checkpoint_stop stop = {0, 0};
+        run_watch watch = {checkpoint_tell_extend, &stop, &stop.stop};
+        run_files files = {.state = state};
+        run_result part;
+        cr_assert_eq(run_execute_with(fault == 0 ? &other : &c, r, &watch, &files, &part, &e), 0, "%s", e.message);
+        run_result_free(&part);
+        FILE *f = fopen(beside, "r+b");
+        cr_assert(f != NULL);
+        fseek(f, 0, SEEK_END);
+        long size = ftell(f);
+        fseek(f, fault == 1 ? size / 2 : 0, SEEK_SET);
+        int byte = fgetc(f);
+        fseek(f, -1, SEEK_CUR);
+        fputc(fault == 1 ? byte ^ 1 : byte, f);
+        fclose(f);
+        if (fault == 2)
+            cr_assert_eq(truncate(beside, 20), 0);
+        run_result last = checkpoint_sit(&c, r, state, 0);
+        char *got = checkpoint_bytes(&c, &last);
+        cr_assert_str_eq(got, want, "fault %d", fault);
+        free(got);
+        run_result_free(&last);
+        run_state_remove(state);
+    }
+    free(want);
+    scratch_close(&folder);
+    registry_free(r);
+}

@@ -82,7 +82,13 @@ Test(config, defaults_of_format_1)
         "eval.tokens=65536",
         "eval.stride=0",
         "eval.map=",
-        "eval.encoding_options=", "eval.fit=0.99",
+        "eval.encoding_options=",
+        "eval.fit=0.99",
+        "extend.methods=",
+        "extend.factors=2",
+        "extend.steps=0;50;200;1000",
+        "extend.lr=auto",
+        "extend.task_options=",
     };
     run_config c;
     size_t i = 0;

@@ -189,7 +189,7 @@ Test(network, evaluation_memory_is_linear_in_length)
     for (int i = 0; i < 2; i++) {
         fixture f;
         fixture_open(&f, "rope+t5", "model.width=16 model.heads=4", 64, 0);
-        int len = i ? 8192 : 4096;
+        int len = i ? 4096 : 2048;
         arena own = { NULL, 0 };
         workspace work;
         cr_assert_eq(workspace_create(&work, &own, &f.model, NULL, NULL, 1, len, len, 0, &e), 0);

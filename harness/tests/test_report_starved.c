@@ -111,8 +111,8 @@ Test(starved, numbers_of_one_run)
     starved_numbers x;
     starved_write("table", STARVED_SKEW, 1, 1.0 / 3, 0.5, 1);
     cr_assert_eq(results_load(starved_room_dir.dir, &r, &e), 0, "%s", e.message);
-    cr_assert(report_starved_takes(&r.run[0]));
-    report_starved_numbers(&r.run[0], &x);
+    cr_assert(starved_takes(&r.run[0]));
+    starved_read(&r.run[0], &x);
     cr_assert(fabs(x.tokens - 0.25) < 1e-12 && fabs(x.gradient - 0.1) < 1e-12 && fabs(x.rows - 0.1) < 1e-12);
     cr_assert(fabs(x.norm - 2) < 1e-12 && fabs(x.loss - 0.5) < 1e-12 && fabs(x.accuracy + 0.25) < 1e-12);
     results_free(&r);

@@ -79,6 +79,20 @@ Test(spec, a_row_that_is_a_list_takes_lists_of_lists)
     trial_close(&t);
 }
 
+Test(spec, methods_are_a_list_of_words)
+{
+    spec_trial t;
+    trial_open(&t);
+    trial_good(&t, BASE "extend: {methods: [yarn, none, interpolate(factor=3)]}\n", 1);
+    cr_assert_str_eq(t.spec.runs[0].extend.methods, "interpolate(factor=3);none;yarn");
+    trial_good(&t, BASE "extend: {methods: [[none], [none, yarn]]}\n", 2);
+    cr_assert_str_eq(t.spec.runs[1].extend.methods, "none;yarn");
+    trial_good(&t, BASE "extend: {methods: none}\n", 1);
+    /* A method has a meaning for one encoding of the grid at least. */
+    trial_good(&t, "encoding: [learned, rope]\ntask: repeat_copy\nextend: {methods: [none, yarn]}\n", 2);
+    trial_close(&t);
+}
+
 Test(spec, seeds)
 {
     spec_trial t;

@@ -87,13 +87,19 @@ Test(spec, each_fault_at_its_place)
         {BASE "train: {lr: ~}\n", "train.lr has no value"},
         {BASE "train: {lr: []}\n", "train.lr: an empty list"},
         {BASE "train: {lr: [[1]]}\n",
-         "train.lr: a list inside a list means something for encoding and eval.ratios only"},
+         "train.lr: a list inside a list means something for encodings and for rows that are lists"},
         {"encoding: [[[rope]]]\ntask: sort\n", "encoding: a list inside these lists cannot stand here"},
         {"encoding: [nope, ]\ntask: sort\nseed: [1, , 2]\n", "trial.yaml:3:11: error:"},
         {"encoding: [rope(base=1e4,layout=half), nope]\ntask: sort\n",
          "trial.yaml:1:12: error: a '(' without its ')' in 'rope(base=1e4' (inside [ ] and { } an option list with "
          "commas "
          "needs quotes)"},
+        {BASE "extend: {methods: [none, yran]}\n", "trial.yaml:3:19: error: unknown method 'yran'; did you mean 'yarn'?"},
+        {"encoding: [learned, alibi]\ntask: repeat_copy\nextend: {methods: yarn}\n",
+         "trial.yaml:3:19: error: extend.methods: no encoding here has the method 'yarn'"},
+        {BASE "extend: {methd: yarn}\n", "did you mean 'methods'?"},
+        {BASE "extend: {factors: [2, 4]}\n", "extend.factors: it belongs to extend.methods, which names none"},
+        {BASE "extend: {methods: none, factors: [1, 2]}\n", "extend.factors: 1 times train.len"},
         {BASE "name: a/b\n", "trial.yaml:3:7: error: name: 'a/b' cannot name a results folder"},
         {BASE "name: ..\n", "cannot name a results folder"},
         {BASE "name: [a]\n", "name takes a text"},
@@ -324,7 +330,7 @@ Test(spec, mutated_specs, .timeout = 120)
     spec_trial t;
     trial_open(&t);
     int good = 0, bad = 0;
-    for (int round = 0; round < 600; round++) {
+    for (int round = 0; round < 300; round++) {
         rng r = rng_stream(11, RNG_TEST, (uint64_t)round, 0);
         char text[16384];
         size_t size = sizeof own - 1;
@@ -349,6 +355,6 @@ Test(spec, mutated_specs, .timeout = 120)
             bad++;
         }
     }
-    cr_assert(good > 20 && bad > 200, "%d good, %d bad: the mutations are too weak or too strong", good, bad);
+    cr_assert(good > 10 && bad > 100, "%d good, %d bad: the mutations are too weak or too strong", good, bad);
     trial_close(&t);
 }
