@@ -164,19 +164,6 @@ static int cmd_claims_judge(const command_host *host, const args *a, const state
     return status;
 }
 
-static int cmd_claims_json(const statement_told *t, int count, error *e)
-{
-    json_t *data = statement_json(t, count);
-    size_t size;
-    char *text = data ? record_text(data, &size) : NULL;
-    json_decref(data);
-    if (!text)
-        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
-    fwrite(text, 1, size, stdout);
-    free(text);
-    return 0;
-}
-
 /* Lines that are longer than the terminal go on below their own beginning. */
 static void cmd_claims_wrap(char *text)
 {
@@ -199,7 +186,7 @@ static int cmd_claims_show(const statement_told *t, int count, int format, int d
     buffer b = BUFFER_INIT;
     document page;
     if (format == CLAIMS_JSON)
-        return cmd_claims_json(t, count, e);
+        return command_print_json(statement_json(t, count), e);
     if (format == CLAIMS_TEXT) {
         statement_text(t, count, details, &b);
     } else {

@@ -70,15 +70,7 @@ static int cmd_profile_print(const profile *p, int format, error *e)
         buffer_free(&b);
         return 0;
     }
-    json_t *data = profile_json(p);
-    size_t size;
-    char *text = data ? record_text(data, &size) : NULL;
-    json_decref(data);
-    if (!text)
-        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
-    fwrite(text, 1, size, stdout);
-    free(text);
-    return 0;
+    return command_print_json(profile_json(p), e);
 }
 
 static int cmd_profile_run(const command_host *host, const args *a, error *e)

@@ -1,11 +1,13 @@
 #include "command.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "options.h"
 #include "places.h"
+#include "record.h"
 
 #define COMMAND(name) extern const command command_##name;
 #define TWIN_COMMAND(name) extern const command command_##name;
@@ -57,6 +59,18 @@ int command_load_plugins(const command_host *host, const args *a, error *e)
     for (int i = 0; (path = args_nth(a, "plugin", i)); i++)
         if (registry_load_plugin(host->registry, path, e))
             return -1;
+    return 0;
+}
+
+int command_print_json(json_t *data, error *e)
+{
+    size_t size;
+    char *text = data ? record_text(data, &size) : NULL;
+    json_decref(data);
+    if (!text)
+        return error_set(e, ERROR_ENVIRONMENT, "out of memory");
+    fwrite(text, 1, size, stdout);
+    free(text);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
+#include <jansson.h>
 #include <signal.h>
 
 #include "args.h"
@@ -54,6 +55,9 @@ const command *command_find(const char *name, error *e);
         .name = "plugin", .value = "FILE", .repeats = 1, .help = "load the encodings and maps of a plug-in (.so)"      \
     }
 int command_load_plugins(const command_host *host, const args *a, error *e);
+
+/* Prints `data` as records are written and frees it; NULL, or no memory for its text: -1 with e set. */
+int command_print_json(json_t *data, error *e);
 
 /* Becomes the twin, the same command with real = double, with the same arguments. Returns only if that fails. */
 int command_run_in_double(const command_host *host, error *e);

@@ -28,33 +28,32 @@ static int places_try(const char *program, const char *rest, int mode, char path
     return length < PLACES_PATH_MAX && !access(path, mode);
 }
 
+/* What lies in `installed` of the data folder and in `source` of the source tree; what: for the message. */
+static int places_data(const char *program, const char *installed, const char *source, const char *what,
+                       char path[PLACES_PATH_MAX], error *e)
+{
+    char beside[256], data[PLACES_PATH_MAX], tree[PLACES_PATH_MAX];
+    snprintf(beside, sizeof beside, "../share/posbench/%s", installed);
+    snprintf(data, sizeof data, "%s/%s", POSBENCH_DATA, installed);
+    snprintf(tree, sizeof tree, "%s/%s", POSBENCH_SOURCE, source);
+    if (places_try(program, beside, R_OK, path) || places_try(NULL, data, R_OK, path) || places_try(NULL, tree, R_OK, path))
+        return 0;
+    return error_set(e, ERROR_ENVIRONMENT, "%s are neither in " POSBENCH_DATA " nor in " POSBENCH_SOURCE, what);
+}
+
 int places_specs(const char *program, char path[PLACES_PATH_MAX], error *e)
 {
-    if (places_try(program, "../share/posbench/specs", R_OK, path) ||
-        places_try(NULL, POSBENCH_DATA "/specs", R_OK, path) ||
-        places_try(NULL, POSBENCH_SOURCE "/bench/specs", R_OK, path))
-        return 0;
-    return error_set(e, ERROR_ENVIRONMENT,
-                     "the bundled specs are neither in " POSBENCH_DATA " nor in " POSBENCH_SOURCE);
+    return places_data(program, "specs", "bench/specs", "the bundled specs", path, e);
 }
 
 int places_claims(const char *program, char path[PLACES_PATH_MAX], error *e)
 {
-    if (places_try(program, "../share/posbench/claims", R_OK, path) ||
-        places_try(NULL, POSBENCH_DATA "/claims", R_OK, path) ||
-        places_try(NULL, POSBENCH_SOURCE "/bench/claims", R_OK, path))
-        return 0;
-    return error_set(e, ERROR_ENVIRONMENT,
-                     "the files of claims are neither in " POSBENCH_DATA " nor in " POSBENCH_SOURCE);
+    return places_data(program, "claims", "bench/claims", "the files of claims", path, e);
 }
 
 int places_plots(const char *program, char path[PLACES_PATH_MAX], error *e)
 {
-    if (places_try(program, "../share/posbench/plots", R_OK, path) ||
-        places_try(NULL, POSBENCH_DATA "/plots", R_OK, path) || places_try(NULL, POSBENCH_SOURCE "/plots", R_OK, path))
-        return 0;
-    return error_set(e, ERROR_ENVIRONMENT,
-                     "the plots' scripts are neither in " POSBENCH_DATA " nor in " POSBENCH_SOURCE);
+    return places_data(program, "plots", "plots", "the plots' scripts", path, e);
 }
 
 static int places_is_yaml(const char *name)
