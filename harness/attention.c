@@ -193,6 +193,16 @@ static void attention_rows(attention_block *b, int n, int row, int rows, int bac
         attention_block_bias_bwd(b);
 }
 
+/* The first row that sequence n wants or, when it is computed with those that share its placement, any of them. */
+static int attention_first_row(const attention_io *io, int n, int shared)
+{
+    int first = io->first_row ? io->first_row[n] : 0;
+    for (int other = n + 1; other < io->sequences && shared && first > 0; other++)
+        if (io->place[other] == io->place[n] && io->first_row[other] < first)
+            first = io->first_row[other];
+    return first;
+}
+
 static int attention_seen_before(const attention_io *io, int n)
 {
     for (int before = 0; before < n; before++)
@@ -217,9 +227,10 @@ static void attention_all(const attention_layer *l, const pe_shape *shape, atten
         int len = io->place[n]->len, step = s->block_rows ? s->block_rows : attention_block_rows(shape, len);
         attention_block b = { .l = l, .shape = shape, .s = s, .io = io, .place = io->place[n],
                               .vector_len = longest && io->place[n]->contiguous ? longest->len : 0 };
-        if (l->has_bias && !b.vector_len && attention_seen_before(io, n))
+        int shared = l->has_bias && !b.vector_len;
+        if (shared && attention_seen_before(io, n))
             continue; /* done with the first that shares its placement */
-        for (int row = 0; row < len; row += step)
+        for (int row = attention_first_row(io, n, shared); row < len; row += step)
             attention_rows(&b, n, row, row + step <= len ? step : len - row, backward);
     }
     breakdown_at(s->breakdown, BREAKDOWN_ENCODING);

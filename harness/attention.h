@@ -59,6 +59,8 @@ typedef struct attention_watch {
 typedef struct attention_io {
     int sequences;
     const int *start;
+    const int *first_row;            /* [sequences]: queries of rows before it are not wanted, o is not written there and
+                                        d_o is 0; NULL: all rows are wanted */
     const placement *const *place;   /* [sequences] */
     real *q, *k;
     int token_stride_qk;

@@ -199,7 +199,9 @@ static void golden_model_logits(golden_model *g, const char *key, double f32)
         error_set(g->e, ERROR_ENVIRONMENT, "out of memory");
         return;
     }
-    model_forward(&g->model, &g->work, &g->batch);
+    batch whole = g->batch;
+    whole.every_token = 1;
+    model_forward(&g->model, &g->work, &whole);
     for (int t = 0; t < g->tokens; t++)
         model_logits(&g->model, &g->work, t, all + (size_t)t * vocab);
     golden_model_array(g, &c, json_object_get(g->f64, key), all, count, f32, key);
@@ -243,7 +245,7 @@ static void golden_model_trace(golden_model *g, double f32)
     const char *name;
     golden_model_check c = golden_model_begin("trace");
     batch row = g->batch;
-    row.sequences = 1;
+    row.sequences = row.every_token = 1;
     size_t stream = (size_t)g->len * (size_t)g->model.shape.width;
     model_forward(&g->model, &g->work, &row);
     json_object_foreach(json_object_get(g->f64, "trace"), name, value)

@@ -94,11 +94,13 @@ typedef struct batch {
     int total_len;            /* tokens that each sequence will have when complete, while decoding; 0: its own length */
     uint64_t seed, map_index; /* stream of random position maps */
     int first_sequence;       /* number of sequence 0 in the whole batch, when this is a part of it */
+    int every_token;          /* 1: outputs of all tokens are read; 0: those of the scored ones, see outputs.h */
     int training;
 } batch;
 
 /* Saved activations of one layer. */
 typedef struct layer_activations {
+    /* from mid on, in the last layer: rows of the kept tokens only */
     real *in;                 /* [tokens][width] residual stream at the layer's entry */
     real *norm1, *stats1;     /* [tokens][width], [tokens][2] */
     real *qkv;                /* [tokens][3 width] */
@@ -119,8 +121,10 @@ typedef struct workspace {
     const attention_watch *watch; /* borrowed; NULL: nobody looks at attention weights */
     layer_activations *layer; /* [layers]; all the same buffers when not training */
     size_t *gate_at[STACK_MEMBERS_MAX]; /* [max_sequences] */
-    real *h;                  /* [tokens][width] residual stream after the last layer */
-    int *scored;              /* [tokens] indices of the scored tokens */
+    int *kept, kept_count;    /* [tokens] the tokens whose outputs are read, ascending: see outputs.h */
+    int *first_row;           /* [max_sequences] within each sequence the first of them; its length when there is none */
+    real *h;                  /* [kept][width] residual stream after the last layer */
+    int *scored;              /* [kept] rows of h that belong to scored tokens */
     int scored_count;
     int head_rows;            /* rows of the buffers below */
     real *head_in, *head_norm, *head_stats, *logits; /* [head_rows][...] */
@@ -140,7 +144,7 @@ static inline void workspace_time(workspace *w, breakdown *b)
     w->breakdown = w->scratch.breakdown = b;
 }
 
-/* The trunk: token ids to w->h. */
+/* The trunk: token ids to w->h, at the tokens whose outputs are read. */
 void model_forward(const model *m, workspace *w, const batch *b);
 
 /* Head and loss over the scored tokens after model_forward: returns the sum of -log p(target) in nats. factor: what the
@@ -151,7 +155,7 @@ double model_loss(const model *m, workspace *w, const batch *b, double factor, d
 /* After model_loss in training: grad += . */
 void model_backward(const model *m, workspace *w, const batch *b);
 
-/* Logits of token t after model_forward; out[vocab]. */
+/* Logits of token t after model_forward; out[vocab]. t must be one whose output is read: any with every_token. */
 void model_logits(const model *m, workspace *w, int t, real *out);
 
 /* The positions at which sequence n would stand, pos[len]. */

@@ -3,6 +3,7 @@
 
 #include "layers.h"
 #include "model.h"
+#include "outputs.h"
 #include "task.h"
 #include "vmath.h"
 
@@ -171,11 +172,18 @@ static attention_io network_io(const model *m, workspace *w, const batch *b, con
 {
     int width = m->shape.width, wide = at->rotated_dim != m->shape.head_dim;
     return (attention_io){ .sequences = b->sequences, .start = b->start,
+                           .first_row = at->layer + 1 == m->shape.layers ? w->first_row : NULL,
                            .place = w->place + (size_t)at->layer * w->max_sequences,
                            .q = wide ? a->q : a->qkv, .k = wide ? a->k : a->qkv + width,
                            .token_stride_qk = wide ? m->shape.heads * at->rotated_dim : 3 * width,
                            .v = a->qkv + 2 * width, .token_stride_v = 3 * width, .o = a->o, .gate = a->gate,
                            .gate_at = (const size_t *const *)w->gate_at, .watch = w->watch };
+}
+
+/* Tokens that a layer's second half, after attention, is computed for. */
+static int network_kept(const model *m, const workspace *w, int l, int tokens)
+{
+    return l + 1 == m->shape.layers ? w->kept_count : tokens;
 }
 
 static void network_layer(const model *m, workspace *w, const batch *b, int l, real *out)
@@ -184,7 +192,7 @@ static void network_layer(const model *m, workspace *w, const batch *b, int l, r
     const attention_layer *at = &m->attention[l];
     const model_layer *p = &m->layer[l];
     const real *v = m->value, *turned = m->turned;
-    int width = m->shape.width, tokens = b->start[b->sequences];
+    int width = m->shape.width, tokens = b->start[b->sequences], kept = network_kept(m, w, l, tokens);
 
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     norm(m->norm_kind, a->in, v + p->norm1_w, v + p->norm1_b, a->norm1, a->stats1, tokens, width);
@@ -201,22 +209,62 @@ static void network_layer(const model *m, workspace *w, const batch *b, int l, r
     attention_rotate(at, &m->shape, &io);
     breakdown_at(w->breakdown, BREAKDOWN_ATTENTION);
     attention_forward(at, &m->shape, &w->scratch, &io);
+    const real *o = a->o, *residual = a->in;
+    if (kept < tokens) { /* norm2 is not in use yet */
+        breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
+        outputs_gather(w, a->o, width, a->norm2);
+        outputs_gather(w, a->in, width, a->mid);
+        o = a->norm2;
+        residual = a->mid;
+    }
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear(a->o, turned + p->proj_w, v + p->proj_b, a->in, a->mid, tokens, width, width);
+    linear(o, turned + p->proj_w, v + p->proj_b, residual, a->mid, kept, width, width);
 
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-    norm(m->norm_kind, a->mid, v + p->norm2_w, v + p->norm2_b, a->norm2, a->stats2, tokens, width);
+    norm(m->norm_kind, a->mid, v + p->norm2_w, v + p->norm2_b, a->norm2, a->stats2, kept, width);
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear(a->norm2, turned + p->fc1_w, v + p->fc1_b, NULL, a->fc1, tokens, width, m->hidden);
+    linear(a->norm2, turned + p->fc1_w, v + p->fc1_b, NULL, a->fc1, kept, width, m->hidden);
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-    vmath_gelu(a->fc1, a->act, (size_t)tokens * m->hidden, m->gelu_exact);
+    vmath_gelu(a->fc1, a->act, (size_t)kept * m->hidden, m->gelu_exact);
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear(a->act, turned + p->fc2_w, v + p->fc2_b, a->mid, out, tokens, m->hidden, width);
+    linear(a->act, turned + p->fc2_w, v + p->fc2_b, a->mid, out, kept, m->hidden, width);
 }
 
 static real *network_norm_b_grad(const model *m, size_t at)
 {
     return m->norm_kind == NORM_LAYER ? m->grad + at : NULL;
+}
+
+/* The second half of a layer: its projection, residual and MLP. dh: gradient of the layer's output on entry, of its residual
+ * stream on exit, at all tokens; w->dwork: of attention's output, at all tokens. */
+static void network_second_half_bwd(const model *m, workspace *w, const batch *b, int l, real *dh)
+{
+    layer_activations *a = &w->layer[l];
+    const model_layer *p = &m->layer[l];
+    const real *v = m->value, *o = a->o;
+    real *g = m->grad;
+    int width = m->shape.width, tokens = b->start[b->sequences], kept = network_kept(m, w, l, tokens);
+
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
+    linear_bwd(a->act, v + p->fc2_w, dh, w->dhidden, g + p->fc2_w, g + p->fc2_b, kept, m->hidden, width);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
+    vmath_gelu_bwd(a->fc1, w->dhidden, w->dhidden, (size_t)kept * m->hidden, m->gelu_exact);
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
+    linear_bwd(a->norm2, v + p->fc1_w, w->dhidden, w->dwork, g + p->fc1_w, g + p->fc1_b, kept, width, m->hidden);
+    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
+    norm_bwd(m->norm_kind, a->mid, v + p->norm2_w, a->stats2, w->dwork, dh, g + p->norm2_w,
+             network_norm_b_grad(m, p->norm2_b), kept, width);
+    if (kept < tokens) {
+        outputs_gather(w, a->o, width, w->dhidden);
+        o = w->dhidden;
+    }
+    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
+    linear_bwd(o, v + p->proj_w, dh, w->dwork, g + p->proj_w, g + p->proj_b, kept, width, width);
+    if (kept < tokens) {
+        breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
+        outputs_spread(w, tokens, width, dh);
+        outputs_spread(w, tokens, width, w->dwork);
+    }
 }
 
 /* dh: gradient of the layer's output on entry, of its input on exit. */
@@ -229,18 +277,7 @@ static void network_layer_bwd(const model *m, workspace *w, const batch *b, int 
     real *g = m->grad;
     int width = m->shape.width, tokens = b->start[b->sequences];
 
-    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear_bwd(a->act, v + p->fc2_w, dh, w->dhidden, g + p->fc2_w, g + p->fc2_b, tokens, m->hidden, width);
-    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-    vmath_gelu_bwd(a->fc1, w->dhidden, w->dhidden, (size_t)tokens * m->hidden, m->gelu_exact);
-    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear_bwd(a->norm2, v + p->fc1_w, w->dhidden, w->dwork, g + p->fc1_w, g + p->fc1_b, tokens, width, m->hidden);
-    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-    norm_bwd(m->norm_kind, a->mid, v + p->norm2_w, a->stats2, w->dwork, dh, g + p->norm2_w,
-             network_norm_b_grad(m, p->norm2_b), tokens, width);
-
-    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear_bwd(a->o, v + p->proj_w, dh, w->dwork, g + p->proj_w, g + p->proj_b, tokens, width, width);
+    network_second_half_bwd(m, w, b, l, dh);
     breakdown_at(w->breakdown, BREAKDOWN_ATTENTION);
     int wide = at->rotated_dim != m->shape.head_dim;
     attention_io io = network_io(m, w, b, at, a);
@@ -281,6 +318,7 @@ void model_forward(const model *m, workspace *w, const batch *b)
 {
     assert(b->sequences <= w->max_sequences && b->start[b->sequences] <= w->max_tokens);
     assert(model_is_current(m)); /* else call model_changed */
+    outputs_choose(w, b);
     breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     network_place(m, w, b);
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
@@ -289,7 +327,7 @@ void model_forward(const model *m, workspace *w, const batch *b)
         network_layer(m, w, b, l, l + 1 < m->shape.layers ? w->layer[l + 1].in : w->h);
 }
 
-/* Rows first .. first+rows-1 of the scored tokens: gathered, normalised, projected to logits. */
+/* Elements first .. first+rows-1 of w->scored: gathered, normalised, projected to logits. */
 static void network_head(const model *m, workspace *w, int first, int rows)
 {
     int width = m->shape.width;
@@ -307,15 +345,15 @@ double model_loss(const model *m, workspace *w, const batch *b, double factor, d
 {
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     w->scored_count = 0;
-    for (int t = 0; t < b->start[b->sequences]; t++)
-        if (b->target[t] != TASK_NOT_SCORED)
-            w->scored[w->scored_count++] = t;
+    for (int i = 0; i < w->kept_count; i++)
+        if (b->target[w->kept[i]] != TASK_NOT_SCORED)
+            w->scored[w->scored_count++] = i;
     double sum = 0;
     for (int first = 0; first < w->scored_count; first += w->head_rows) {
         int rows = w->scored_count - first < w->head_rows ? w->scored_count - first : w->head_rows;
         network_head(m, w, first, rows);
         for (int i = 0; i < rows; i++) {
-            int t = w->scored[first + i];
+            int t = w->kept[w->scored[first + i]];
             real *logits = w->logits + (size_t)i * m->vocab;
             if (guess)
                 guess[t] = vmath_argmax(logits, m->vocab);
@@ -330,10 +368,10 @@ double model_loss(const model *m, workspace *w, const batch *b, double factor, d
 
 void model_backward(const model *m, workspace *w, const batch *b)
 {
-    int width = m->shape.width, rows = w->scored_count, tokens = b->start[b->sequences];
+    int width = m->shape.width, rows = w->scored_count;
     const real *v = m->value;
     real *g = m->grad;
-    memset(w->dh, 0, sizeof(real) * (size_t)tokens * width);
+    memset(w->dh, 0, sizeof(real) * (size_t)w->kept_count * width);
     real *dnorm = w->dwork, *din = w->dhidden; /* rows <= tokens and hidden >= width: both fit */
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear_bwd(w->head_norm, v + m->head_w, w->logits, dnorm, g + m->head_w, g + m->head_b, rows, width, m->vocab);
@@ -350,7 +388,8 @@ void model_backward(const model *m, workspace *w, const batch *b)
 
 void model_logits(const model *m, workspace *w, int t, real *out)
 {
-    w->scored[0] = t;
+    w->scored[0] = outputs_row(w, t);
+    assert(w->scored[0] >= 0);
     network_head(m, w, 0, 1);
     memcpy(out, w->logits, sizeof(real) * (size_t)m->vocab);
 }

@@ -92,8 +92,10 @@ int workspace_create(workspace *w, arena *a, const model *m, const pe_map *map, 
                                      training) < 0;
     w->place = ARENA_NEW(a, const placement *, (size_t)layers * (size_t)max_sequences);
     w->layer = ARENA_NEW(a, layer_activations, layers);
+    w->kept = ARENA_NEW(a, int, tokens);
+    w->first_row = ARENA_NEW(a, int, max_sequences);
     w->scored = ARENA_NEW(a, int, tokens);
-    failed |= !w->place || !w->layer || !w->scored;
+    failed |= !w->place || !w->layer || !w->kept || !w->first_row || !w->scored;
     for (int i = 0; i < STACK_MEMBERS_MAX; i++) {
         w->gate_at[i] = ARENA_NEW(a, size_t, max_sequences);
         failed |= !w->gate_at[i];

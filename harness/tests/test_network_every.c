@@ -70,9 +70,10 @@ static void every_causal(const char *encoding)
 }
 
 /* Logits of the second of two sequences after a pass over `b`, in which it begins at token `at`. */
-static void every_logits(fixture *f, const batch *b, int at, real out[EVERY_LEN * FIXTURE_VOCAB])
+static void every_logits(fixture *f, batch b, int at, real out[EVERY_LEN * FIXTURE_VOCAB])
 {
-    model_forward(&f->model, &f->work, b);
+    b.every_token = 1;
+    model_forward(&f->model, &f->work, &b);
     for (int t = 0; t < EVERY_LEN; t++)
         model_logits(&f->model, &f->work, at + t, out + t * FIXTURE_VOCAB);
 }
@@ -86,16 +87,16 @@ static void every_apart(const char *encoding)
     fixture_draw(&f, 5, 2, 1);
     real before[EVERY_LEN * FIXTURE_VOCAB], after[EVERY_LEN * FIXTURE_VOCAB], alone[EVERY_LEN * FIXTURE_VOCAB];
     real first[FIXTURE_VOCAB], changed[FIXTURE_VOCAB];
-    every_logits(&f, &f.batch, EVERY_LEN, before);
+    every_logits(&f, f.batch, EVERY_LEN, before);
     model_logits(&f.model, &f.work, 4, first);
     f.input[4] = (f.input[4] + 1) % FIXTURE_VOCAB;
-    every_logits(&f, &f.batch, EVERY_LEN, after);
+    every_logits(&f, f.batch, EVERY_LEN, after);
     model_logits(&f.model, &f.work, 4, changed);
     cr_assert_arr_neq(first, changed, sizeof first, "%s: the changed token has no effect", encoding);
     cr_assert_arr_eq(before, after, sizeof before, "%s", encoding);
     int start[2] = { 0, EVERY_LEN };
     batch second = { .sequences = 1, .start = start, .input = f.input + EVERY_LEN, .target = f.target + EVERY_LEN };
-    every_logits(&f, &second, 0, alone);
+    every_logits(&f, second, 0, alone);
     for (int i = 0; i < EVERY_LEN * FIXTURE_VOCAB; i++)
         cr_assert(fabs((double)(alone[i] - before[i])) < 1e-5 * fmax(1, fabs((double)before[i])), "%s: token %d",
                   encoding, i / FIXTURE_VOCAB);
@@ -141,6 +142,45 @@ static void every_gradient_apart(const char *encoding)
                   encoding, i, (double)alone[i], (double)before[i]);
     }
     free(before), free(after), free(alone);
+    fixture_close(&f);
+}
+
+/* That the last layer is finished for the scored tokens alone changes neither their losses nor the gradient: tokens not
+ * scored before, between and behind them, a sequence that is scored whole and one that is not at all. */
+static void every_outputs(const char *encoding)
+{
+    const double limit = sizeof(real) == sizeof(double) ? 1e-12 : 1e-4;
+    fixture f;
+    fixture_open(&f, encoding, "", EVERY_LEN, 1);
+    fixture_draw(&f, 9, 4, 1);
+    size_t bytes = sizeof(real) * f.model.length;
+    real *few = malloc(bytes), *all = malloc(bytes);
+    double loss[2][4 * EVERY_LEN], largest = 0;
+    for (int t = 0; t < EVERY_LEN; t++) {
+        f.target[t] = t < 5 || t == 8 || t == EVERY_LEN - 1 ? -1 : t % FIXTURE_VOCAB;
+        f.target[EVERY_LEN + t] = t % FIXTURE_VOCAB;
+        f.target[2 * EVERY_LEN + t] = -1;
+    }
+    for (int every = 0; every < 2; every++) {
+        f.batch.every_token = every;
+        memset(f.model.grad, 0, bytes);
+        model_forward(&f.model, &f.work, &f.batch);
+        model_loss(&f.model, &f.work, &f.batch, 1, loss[every], NULL);
+        model_backward(&f.model, &f.work, &f.batch);
+        memcpy(every ? all : few, f.model.grad, bytes);
+    }
+    for (int t = 0; t < 4 * EVERY_LEN; t++)
+        if (f.target[t] >= 0) {
+            cr_assert(fabs(loss[0][t] - loss[1][t]) <= limit * fmax(1, loss[1][t]), "%s: token %d: %.12g, not %.12g",
+                      encoding, t, loss[0][t], loss[1][t]);
+        }
+    for (size_t i = 0; i < f.model.length; i++)
+        largest = fmax(largest, fabs((double)all[i]));
+    cr_assert_gt(largest, 0);
+    for (size_t i = 0; i < f.model.length; i++)
+        cr_assert(fabs((double)(few[i] - all[i])) <= limit * fmax(1, largest), "%s: parameter %zu: %g, not %g", encoding, i,
+                  (double)few[i], (double)all[i]);
+    free(few), free(all);
     fixture_close(&f);
 }
 
@@ -201,6 +241,7 @@ static void every_gradient(const char *encoding)
         every_example(#name, every_causal);                                                                            \
         every_example(#name, every_apart);                                                                             \
         every_example(#name, every_gradient_apart);                                                                    \
+        every_example(#name, every_outputs);                                                                           \
         every_example(#name, every_decoding);                                                                          \
         every_example(#name, every_memory);                                                                            \
         every_example(#name, every_gradient);                                                                          \
