@@ -13,8 +13,8 @@
 /* The sizes that the formulas of work.h are about. */
 typedef struct work_sizes {
     const run_config *config;
-    task *task;      /* NULL: its text is not understood; a length is then taken for as many tokens */
-    double matrices; /* P */
+    task *task;      /* NULL: its text is not understood; a length is then taken for as many tokens, all scored */
+    double vocabulary;
 } work_sizes;
 
 static double work_tokens(const work_sizes *z, int len)
@@ -22,19 +22,48 @@ static double work_tokens(const work_sizes *z, int len)
     return z->task ? task_tokens(z->task, len) : len;
 }
 
-static double work_attention(const work_sizes *z, double tokens)
+/* At most: of its `tokens` tokens. */
+static double work_scored(const work_sizes *z, int len)
 {
-    double visible = z->config->model.causal ? 0.5 : 1;
-    return 4.0 * z->config->model.layers * z->config->model.width * tokens * visible;
+    const task_descriptor *d = z->task ? task_of(z->task) : NULL;
+    if (d && d->pair) {
+        int prompt = 0, answer = 0, closing = task_regime_of(z->task) == TASK_DECODER; /* EOS */
+        d->sizes(task_options(z->task), len, &prompt, &answer);
+        return answer + closing;
+    }
+    return d && d->scored ? task_scored(z->task, len) : work_tokens(z, len);
+}
+
+/* M of one sequence, in multiply-adds. */
+static double work_matrices(const work_sizes *z, int len)
+{
+    const run_config *c = z->config;
+    double width = c->model.width, mlp = 2.0 * c->model.mlp, tokens = work_tokens(z, len), scored = work_scored(z, len);
+    double layers = c->model.layers * (4 + mlp) * tokens - (1 + mlp) * (tokens - scored);
+    return width * width * layers + z->vocabulary * width * scored;
+}
+
+/* 4 layers width A of one sequence. */
+static double work_attention(const work_sizes *z, int len)
+{
+    const run_config *c = z->config;
+    double tokens = work_tokens(z, len), unscored = tokens - work_scored(z, len);
+    double whole = c->model.causal ? tokens * tokens / 2 : tokens * tokens;
+    double left_out = c->model.causal ? unscored * unscored / 2 : unscored * tokens;
+    return 4.0 * c->model.width * (c->model.layers * whole - left_out);
+}
+
+static double work_forward(const work_sizes *z, int len)
+{
+    return 2 * work_matrices(z, len) + work_attention(z, len);
 }
 
 static double work_train(const work_sizes *z)
 {
     const run_config *c = z->config;
     int mean = c->train.min_len > 0 ? (int)lengths_mean(c) : c->train.len;
-    double tokens = work_tokens(z, mean);
-    double token = 6 * z->matrices + WORK_ATTENTION_TRAIN * work_attention(z, tokens);
-    return token * tokens * c->train.batch * c->train.steps;
+    double sequence = 6 * work_matrices(z, mean) + WORK_ATTENTION_TRAIN * work_attention(z, mean);
+    return sequence * c->train.batch * c->train.steps;
 }
 
 /* Language tasks read `eval.tokens` tokens in whole windows, and with a stride once more, a window for every step of
@@ -42,15 +71,15 @@ static double work_train(const work_sizes *z)
 static double work_evaluate_bin(const work_sizes *z, const length_bin *b)
 {
     const run_config *c = z->config;
-    double tokens = work_tokens(z, b->min_len + (b->max_len - b->min_len) / 2);
-    double token = 2 * z->matrices + work_attention(z, tokens);
+    int len = b->min_len + (b->max_len - b->min_len) / 2;
+    double sequence = work_forward(z, len), tokens = work_tokens(z, len);
     if (!z->task || task_of(z->task)->kind == TASK_ANSWER)
-        return token * tokens * c->eval.items;
+        return sequence * c->eval.items;
     int scored = task_scored(z->task, b->max_len);
     if (scored > 0)
-        return token * tokens * ((double)c->eval.tokens / scored);
+        return sequence * ((double)c->eval.tokens / scored);
     double windows = c->eval.stride > 0 ? (double)c->eval.tokens / c->eval.stride : 0;
-    return token * (c->eval.tokens + tokens * windows);
+    return sequence * (c->eval.tokens / tokens + windows);
 }
 
 /* Every factor with every method, whether it has a meaning for the encoding or not. */
@@ -90,8 +119,7 @@ work work_of(const run_config *c)
     longest = extend_longest(c) > longest ? extend_longest(c) : longest;
     error_clear(&ignored);
     work_sizes z = {.config = c, .task = task_parse(c->task, config_regime(c), shortest, longest, &ignored)};
-    double width = c->model.width, vocabulary = z.task ? task_vocab(z.task) : 0;
-    z.matrices = c->model.layers * (4 + 2.0 * c->model.mlp) * width * width + vocabulary * width;
+    z.vocabulary = z.task ? task_vocab(z.task) : 0;
     work w = {.train = work_train(&z), .evaluate = 0, .extend = c->train.min_len > 0 ? work_extend(&z) : 0};
     for (int i = 0; i < count; i++)
         w.evaluate += work_evaluate_bin(&z, &bins[i]);

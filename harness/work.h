@@ -1,10 +1,16 @@
 /* work.h - how much arithmetic a run is: what a sweep weighs its runs by when it tells the time that is left.
  *
- * For a network of P = layers (4 + 2 mlp) width^2 + vocabulary width weights in matrices, a token of a sequence of T
- * costs forward    2 P + 4 layers width T v     v: the share of pairs that is visible, 1/2 in a causal network training
- * 3 (2 P) + 3.5 (4 layers width T v) floating-point operations: the backward pass is two products for each one, and
- * attention's scores are made anew in it (Kaplan et al. 2020, section 2.1, with the attention term kept). Encodings are
- * taken for free: an estimate is for comparing runs, and measured times take its place as soon as there are any.
+ * A sequence of T tokens, of which S are scored, is multiplied with
+ *
+ *   M = layers (4 + 2 mlp) width^2 T - (1 + 2 mlp) width^2 (T - S) + vocabulary width S
+ *
+ * weights of matrices: behind its queries, keys and values the last layer is finished for the scored tokens alone (outputs.h).
+ * Of its rows of attention those before the first scored token are left out: scored tokens are taken to stand at the end.
+ * That costs forward   2 M + 4 layers width A          A: visible pairs, T^2/2 in a causal layer
+ * and in training      3 (2 M) + 3.5 (4 layers width A)
+ * floating-point operations: the backward pass is two products for each one, and attention's scores are made anew in it
+ * (Kaplan et al. 2020, section 2.1, with the attention term kept). Encodings are taken for free: an estimate is for comparing
+ * runs, and measured times take its place as soon as there are any.
  */
 #ifndef WORK_H
 #define WORK_H

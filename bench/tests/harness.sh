@@ -25,11 +25,16 @@ int main(int argc, char **argv)
     return 0;
 }
 C
-if "$cc" -g -O0 -fsanitize=address,undefined faults.c -o faults 2>/dev/null; then
-  expect 0 "checked: a clean program" "$folder/checked" ./faults
-  for fault in leak overflow write; do
-    run "$folder/checked" bash -c "./faults $fault || true"
-    if [ "$status" = 99 ] && [ -s "$err" ]; then pass "checked: $fault"; else fail "checked: $fault" "exit status $status"; fi
+trap=-fsanitize-undefined-trap-on-error
+if "$cc" -g -O0 -fsanitize=address,undefined faults.c -o telling 2>/dev/null &&
+  "$cc" -g -O0 -fsanitize=address,undefined $trap faults.c -o trapping; then
+  for program in telling trapping; do
+    expect 0 "checked: a clean program ($program)" "$folder/checked" ./$program
+    for fault in leak overflow write; do
+      name="checked: $fault ($program)"
+      run "$folder/checked" bash -c "./$program $fault || true"
+      if [ "$status" = 99 ] && grep -q 'faults\.c:' "$err"; then pass "$name"; else fail "$name" "exit status $status"; fi
+    done
   done
   expect 7 "checked: the program's own status" "$folder/checked" bash -c 'exit 7'
 else

@@ -258,3 +258,18 @@ Test(progress, work_follows_the_formulas)
     strcpy(c.task, "sort");
     cr_expect_gt(work_of(&c).train, w.train); /* prompt and answer: more tokens than symbols */
 }
+
+/* Sorting 32 symbols is BOS, 32, SEP, 32: 66 tokens, of which the last 33 are scored, among 32 symbols and three more. */
+Test(progress, work_of_what_is_not_scored_ends_with_the_last_keys_and_values)
+{
+    run_config c;
+    config_defaults(&c);
+    strcpy(c.task, "sort(symbols=32)");
+    c.train.min_len = c.train.len = 32;
+    c.eval.ratios = (pe_list){1, {1}};
+    double square = 64 * 64.0, matrices = square * (12 * 66 + 3 * 66 + 9 * 33) + 35 * 64 * 33;
+    double pairs = 66 * 66 / 2.0 + (66 * 66 - 33 * 33) / 2.0;
+    work w = work_of(&c);
+    cr_expect_float_eq(w.train / ((6 * matrices + 3.5 * 4 * 64 * pairs) * 64 * 2000), 1, 1e-12);
+    cr_expect_float_eq(w.evaluate / ((2 * matrices + 4 * 64 * pairs) * 256), 1, 1e-12);
+}
