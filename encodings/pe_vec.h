@@ -135,11 +135,12 @@ PE_VEC_INLINE real pe_vec_quarter_sum(pe_vec_quarter v)
 
 /* ------------------------------------------------------------------------------------------------ functions */
 
-/* e^x for x in -87 .. 0 and ln(1 + x) for x >= 0, to about 3e-7 of the result; libm's, lane by lane, in the double twin,
- * which so checks them. A scalar call costs 10 to 50 times as much a number. */
+/* e^x for x up to 88, 0 below -87, and ln(1 + x) for x >= 0, to about 3e-7 of the result; libm's, lane by lane, in the double
+ * twin, which so checks them. A scalar call costs 10 to 50 times as much a number. */
 
-/* 2^n e^f with |f| <= ln(2)/2, e^f by its Taylor series. Adding 1.5 * 2^23 rounds x/ln 2 to n and leaves n in the lowest
- * bits. */
+/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low
+ * bits (which any value-changing optimisation would break). ln 2 is subtracted in two parts, so that r is exact. The polynomial
+ * is the Taylor series to r^7, whose rest is below 2^-27. */
 PE_VEC_INLINE pe_vec pe_vec_exp(pe_vec x)
 {
     if (sizeof(real) == sizeof(double)) {
@@ -147,11 +148,19 @@ PE_VEC_INLINE pe_vec pe_vec_exp(pe_vec x)
             x[l] = (real)exp((double)x[l]);
         return x;
     }
-    pe_vec shifted = x * (real)1.44269504 + (real)12582912.0, n = shifted - (real)12582912.0;
-    pe_vec f = (x - n * (real)0.693359375) + n * (real)2.12194440e-4;
-    pe_vec e = (real)(1 / 24.) + f * ((real)(1 / 120.) + f * (real)(1 / 720.));
-    e = 1 + f * (1 + f * ((real)(1 / 2.) + f * ((real)(1 / 6.) + f * e)));
-    return (pe_vec)((pe_vec_bits)e + ((pe_vec_bits)shifted << 23));
+    const real shift = 12582912;
+    pe_vec t = x * (real)1.44269504088896341 + shift, n = t - shift;
+    pe_vec r = (x - n * (real)0.693145751953125) - n * (real)1.428606765330187e-06;
+    pe_vec p = pe_vec_fill((real)(1 / 5040.));
+    p = p * r + (real)(1 / 720.);
+    p = p * r + (real)(1 / 120.);
+    p = p * r + (real)(1 / 24.);
+    p = p * r + (real)(1 / 6.);
+    p = p * r + (real)0.5;
+    p = p * r + 1;
+    p = p * r + 1;
+    pe_vec y = (pe_vec)((pe_vec_bits)p + ((pe_vec_bits)t << 23));
+    return (pe_vec)((pe_vec_mask)y & ~(x < (real)-87));
 }
 
 /* u = 1 + x = 2^n m with m from about 0.7 to 1.4, ln m = 2 artanh((m - 1) / (m + 1)) by its series; what rounding took

@@ -2,62 +2,16 @@
 
 /* ------------------------------------------------------------------------------------------------ exp, tanh, erf */
 
-#if defined(PE_REAL_DOUBLE)
-
-PE_VEC_INLINE pe_vec vmath_exp(pe_vec x)
-{
-    pe_vec y;
-    for (int l = 0; l < PE_VEC_LANES; l++)
-        y[l] = exp(x[l]);
-    return y;
-}
-
-PE_VEC_INLINE pe_vec vmath_exp_below(pe_vec x)
-{
-    return vmath_exp(x);
-}
-
-PE_VEC_INLINE real vmath_erf(real x)
-{
-    return erf(x);
-}
-
-#else
-
-/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low
- * bits (which any value-changing optimisation would break). ln 2 is subtracted in two parts, so that r is exact. The polynomial
- * is the Taylor series to r^7, whose rest is below 2^-27. Below -87 the result is 0; x must not be above 88. */
-PE_VEC_INLINE pe_vec vmath_exp_below(pe_vec x)
-{
-    const float shift = 12582912.0f;
-    pe_vec t = x * 1.44269504088896341f + shift;
-    pe_vec n = t - shift;
-    pe_vec r = x - n * 0.693145751953125f;
-    r = r - n * 1.428606765330187e-06f;
-    pe_vec p = pe_vec_fill(1.0f / 5040);
-    p = p * r + 1.0f / 720;
-    p = p * r + 1.0f / 120;
-    p = p * r + 1.0f / 24;
-    p = p * r + 1.0f / 6;
-    p = p * r + 0.5f;
-    p = p * r + 1.0f;
-    p = p * r + 1.0f;
-    pe_vec y = (pe_vec)((pe_vec_bits)p + ((pe_vec_bits)t << 23));
-    return (pe_vec)((pe_vec_mask)y & ~(x < -87.0f));
-}
-
 /* Above 88 the result is held at exp(88). */
 PE_VEC_INLINE pe_vec vmath_exp(pe_vec x)
 {
-    return vmath_exp_below(pe_vec_min(x, pe_vec_fill(88)));
+    return pe_vec_exp(sizeof(real) == sizeof(float) ? pe_vec_min(x, pe_vec_fill(88)) : x);
 }
 
 PE_VEC_INLINE real vmath_erf(real x)
 {
-    return erff(x);
+    return sizeof(real) == sizeof(float) ? (real)erff((float)x) : (real)erf((double)x);
 }
-
-#endif
 
 /* 1 / (1 + exp(-x)) = (1 + tanh(x/2)) / 2; its absolute error is that of exp's, which is what GELU needs. */
 PE_VEC_INLINE pe_vec vmath_logistic(pe_vec x)
@@ -88,7 +42,7 @@ void vmath_softmax(real *s, const real *bias, int n, int room)
     }
     real most = pe_vec_top(top);
     for (int j = 0; j < end; j += PE_VEC_LANES) {
-        pe_vec e = vmath_exp_below(pe_vec_load(s + j) - most);
+        pe_vec e = pe_vec_exp(pe_vec_load(s + j) - most);
         pe_vec_store(s + j, e);
         sum += e;
     }
@@ -127,12 +81,12 @@ double vmath_cross_entropy(const real *s, int n, int target, real factor, real *
     pe_vec last = pe_vec_load_first(s + whole, rest, -INFINITY);
     real top = pe_vec_top(pe_vec_max(most, last));
     for (int j = 0; j < whole; j += PE_VEC_LANES) {
-        pe_vec e = vmath_exp_below(pe_vec_load(s + j) - top);
+        pe_vec e = pe_vec_exp(pe_vec_load(s + j) - top);
         if (g)
             pe_vec_store(g + j, e);
         sums += e;
     }
-    last = vmath_exp_below(last - top);
+    last = pe_vec_exp(last - top);
     real sum = pe_vec_sum(sums + last);
     if (g) {
         pe_vec_store_first(g + whole, last, rest);
