@@ -101,7 +101,7 @@ const pe_option config_rows[] = {
     {"eval.fit", PE_OPTION_REAL, AT(eval.fit), "0.99", 0, 1, 0, NULL,
      "a run has fitted when it scores this at training lengths (answer tasks: exact match)"},
     {"eval.probe", PE_OPTION_BOOL, AT(eval.probe), "false", 0, 0, 0, NULL,
-     "records how well positions are read off hidden states, layer by layer, and off trained tables, by linear probes"},
+     "records how well positions are read off hidden states, layer by layer, and off the rows of trained tables"},
     {"eval.shuffle", PE_OPTION_BOOL, AT(eval.shuffle), "false", 0, 0, 0, NULL,
      "records the loss behind windows of the text with what comes before the last token in order and shuffled"},
 
