@@ -61,6 +61,8 @@ static void readout_fit_load(readout_fit *f, const double *x, int rows, const do
                 f->x[j * used + at] = x[i * cols + j] - f->mean[j];
             f->y[at++] = y[i] - f->y_mean;
         }
+    for (int i = f->rows; i < f->cols; i++)
+        f->y[i] = 0; /* room for weights, which LAPACKE looks through for NAN before it is written */
 }
 
 /* Singular values below single precision's rounding of the largest are none: tables are kept in that. */
