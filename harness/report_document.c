@@ -132,10 +132,10 @@ static void document_probed(const report_view *v, document *d)
         return;
     doc_add(d, DOC_SECTION, "Probes", NULL);
     doc_add(d, DOC_PARAGRAPH,
-            "What trained weights know of positions: whether a linear probe can read them off hidden states and off a "
+            "What trained weights know of positions: whether a probe can read them off hidden states and off a "
             "table, and what the order of earlier tokens is worth.",
             NULL);
-    report_probed_table(v, d);
+    report_probed_tables(v, d);
 }
 
 static void document_data(const report_view *v, const report_figures *f, document *d)

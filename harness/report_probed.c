@@ -30,9 +30,12 @@ static const probed_column probed_columns[] = {
     {{"shuffled", 1, 0, INFINITY, 3, 0}, PROBED_COLUMN_AT(shuffled), "loss", "shuffled"},
     {{"cost", 1, -INFINITY, INFINITY, 3, 1}, PROBED_COLUMN_AT(cost), "shuffled", "less in order"},
 };
-enum { PROBED_COLUMNS = sizeof probed_columns / sizeof *probed_columns };
+enum {
+    PROBED_HIDDEN = 6,
+    PROBED_COLUMNS = sizeof probed_columns / sizeof *probed_columns
+}; /* HIDDEN: of hidden states */
 
-static int probed_takes_run(const report_groups *g, int run, int group, int encoding)
+static int probed_is_of(const report_groups *g, int run, int group, int encoding)
 {
     return g->of[run] == group && g->encoding_of[run] == encoding;
 }
@@ -43,7 +46,7 @@ static int probed_collect(const report_groups *g, int group, int encoding, const
     int count = 0;
     for (int i = 0; i < g->view->runs.count; i++) {
         probed_numbers own;
-        if (!probed_takes_run(g, i, group, encoding))
+        if (!probed_is_of(g, i, group, encoding))
             continue;
         probed_read(&g->view->runs.run[i], &own);
         value[count++] = *(const double *)((const char *)&own + column->offset);
@@ -51,10 +54,46 @@ static int probed_collect(const report_groups *g, int group, int encoding, const
     return count;
 }
 
-static void probed_row(const report_groups *g, int group, int encoding, double *value, document *d)
+/* Columns first .. end-1 of one table, and what stands above it. */
+typedef struct probed_part {
+    int first, end;
+    const char *caption;
+} probed_part;
+
+static const probed_part probed_parts[] = {
+    {0, PROBED_HIDDEN,
+     "Positions read off hidden states, means over seeds with 95 % intervals: mean absolute error of a token's "
+     "position, "
+     "read off the residual stream of other test sequences of the training length, in per cent of the error of a "
+     "guess. "
+     "By least squares: of what enters the first layer, of what leaves the layer where it is read best, with its "
+     "number, "
+     "and of what leaves the last. By a network: the same with 128 random combinations, cut below at zero, beside the "
+     "stream."},
+    {PROBED_HIDDEN, PROBED_COLUMNS,
+     "Tables and prefixes, means over seeds with 95 % intervals. Table: mean absolute error of a position read by "
+     "least "
+     "squares off the rows of a trained table with a row for each, five-fold, in positions, beside that of a guess; "
+     "and "
+     "the share of pairs of rows whose order logistic regression tells wrong. Loss: of the token behind windows of the "
+     "text, in nats, as they are, and with all but the last token in random order."},
+};
+
+/* Whether the runs of a cell have a value in one of the columns. */
+static int probed_has(const report_groups *g, int group, int encoding, const probed_part *part, double *value)
 {
-    if (probed_collect(g, group, encoding, &probed_columns[0], value) == 0)
-        return;
+    for (int k = part->first; k < part->end; k++) {
+        int count = probed_collect(g, group, encoding, &probed_columns[k], value);
+        for (int i = 0; i < count; i++)
+            if (!isnan(value[i]))
+                return 1;
+    }
+    return 0;
+}
+
+static void probed_row(const report_groups *g, int group, int encoding, const probed_part *part, double *value,
+                       document *d)
+{
     char *title = report_group_title(g, group);
     buffer name = BUFFER_INIT, lengths = BUFFER_INIT;
     doc_name(&name, g->encoding[encoding]);
@@ -64,28 +103,35 @@ static void probed_row(const report_groups *g, int group, int encoding, double *
     b->has_style = 1;
     b->style = g->style[encoding];
     doc_add_buffer(d, DOC_CELL, &lengths, NULL);
-    for (int k = 0; k < PROBED_COLUMNS; k++)
+    for (int k = part->first; k < part->end; k++)
         report_mean_cell(&probed_columns[k].how, value, probed_collect(g, group, encoding, &probed_columns[k], value),
                          d);
     free(title);
 }
 
-static void probed_heading(document *d)
+static void probed_heading(const probed_part *part, document *d)
 {
-    doc_add(
-        d, DOC_TABLE,
-        "Probes in numbers, means over seeds with 95 % intervals. Hidden states: mean absolute error of a token's "
-        "position, read off the residual stream by least squares on other test sequences of the training length, in "
-        "per cent of the error of a guess: what enters the first layer, what leaves the layer where it is read best, and "
-        "what leaves the last. By a network: the same with 128 random combinations, cut below at zero, beside the "
-        "stream. Table: off the rows of a trained table with a row for each position, in positions, five-fold, beside "
-        "that of a guess; and the share of pairs of rows whose order logistic regression tells wrong. Loss: of the token "
-        "behind windows of the text, in nats, as they are, and with all but the last token in random order.",
-        NULL);
+    doc_add(d, DOC_TABLE, part->caption, NULL);
     doc_add(d, DOC_COLUMN, "encoding", NULL)->flags = DOC_LEFT;
     doc_add(d, DOC_COLUMN, "training", NULL)->flags = DOC_LEFT;
-    for (int k = 0; k < PROBED_COLUMNS; k++)
+    for (int k = part->first; k < part->end; k++)
         doc_add(d, DOC_COLUMN, probed_columns[k].title, probed_columns[k].subtitle);
+}
+
+/* Rows without any value are left out, and so is a table without rows. */
+static void probed_table(const report_groups *g, const probed_part *part, double *value, document *d)
+{
+    int rows = 0;
+    for (int group = 0; group < g->count; group++)
+        for (int i = 0; i < g->encodings; i++) {
+            if (!probed_has(g, group, i, part, value))
+                continue;
+            if (rows++ == 0)
+                probed_heading(part, d);
+            probed_row(g, group, i, part, value, d);
+        }
+    if (rows)
+        doc_add(d, DOC_TABLE_END, NULL, NULL);
 }
 
 int report_is_probed(const report_view *v)
@@ -96,20 +142,15 @@ int report_is_probed(const report_view *v)
     return 0;
 }
 
-void report_probed_table(const report_view *v, document *d)
+void report_probed_tables(const report_view *v, document *d)
 {
     report_groups g;
     double *value = calloc((size_t)v->runs.count + 1, sizeof *value);
     int failed = !value;
     failed |= report_groups_find(v, probed_takes, NULL, &g);
     d->failed |= failed != 0;
-    if (!failed && g.count > 0) {
-        probed_heading(d);
-        for (int group = 0; group < g.count; group++)
-            for (int i = 0; i < g.encodings; i++)
-                probed_row(&g, group, i, value, d);
-        doc_add(d, DOC_TABLE_END, NULL, NULL);
-    }
+    for (size_t i = 0; !failed && i < sizeof probed_parts / sizeof *probed_parts; i++)
+        probed_table(&g, &probed_parts[i], value, d);
     report_groups_free(&g);
     free(value);
 }

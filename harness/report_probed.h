@@ -7,7 +7,7 @@
 /* Whether a run recorded it. */
 int report_is_probed(const report_view *v);
 
-/* The table of the section; nothing where no run recorded it. */
-void report_probed_table(const report_view *v, document *d);
+/* The tables of the section; nothing where no run recorded it. */
+void report_probed_tables(const report_view *v, document *d);
 
 #endif
