@@ -243,6 +243,8 @@ const command command_run = {
         "same build goes on; written about once a minute, it outlives a crash, too.\n\n"
         "With extend.methods training goes on at longer lengths, once for each method of stretching positions and each of "
         "extend.factors, from the same trained weights: see 'posbench help config', section extend.\n\n"
+        "With eval.probe positions are read off hidden states and trained tables when training has ended; with "
+        "eval.shuffle the order of a text's prefix is tried. Both go into the record's section \"probes\".\n\n"
         "--save writes one F32 tensor for each parameter: tok_emb, layerN.ln1.w and .b, layerN.qkv.w (rows of q, then of "
         "k, then of v) and .b, layerN.proj.*, layerN.ln2.*, layerN.fc1.*, layerN.fc2.*, lnf.*, head.* (a tied head is "
         "tok_emb), and those of the encoding, such as ENCODING.table or layerN.ENCODING.table. The metadata hold the "

@@ -100,11 +100,11 @@ int analytic_dot_minimum(const analytic_input *in, const registry *r, double *ou
 static int added_probe(const analytic_input *in, const registry *r, int order, double *out, int *count, error *e)
 {
     profile p;
-    int status = profile_stack(&in->config, r, PROFILE_PROBE_ROWS, &p, e);
+    int status = profile_stack(&in->config, r, READOUT_ROWS, &p, e);
     if (status == 0 && !p.has_table)
         status = error_set(e, ERROR_USAGE, "%.200s: it adds nothing to token vectors", in->config.encoding);
     if (status == 0) {
-        out[0] = order ? p.table.order_error : p.table.read_error;
+        out[0] = order ? p.table.probe.order_error : p.table.probe.read_error;
         *count = 1;
     }
     profile_free(&p);

@@ -100,6 +100,10 @@ const pe_option config_rows[] = {
      "options in evaluation alone, under trained parameters, name(option=value)+name(...); options not named stay"},
     {"eval.fit", PE_OPTION_REAL, AT(eval.fit), "0.99", 0, 1, 0, NULL,
      "a run has fitted when it scores this at training lengths (answer tasks: exact match)"},
+    {"eval.probe", PE_OPTION_BOOL, AT(eval.probe), "false", 0, 0, 0, NULL,
+     "records how well positions are read off hidden states, layer by layer, and off the rows of trained tables"},
+    {"eval.shuffle", PE_OPTION_BOOL, AT(eval.shuffle), "false", 0, 0, 0, NULL,
+     "records the loss behind windows of the text with what comes before the last token in order and shuffled"},
 
     {"extend.methods", PE_OPTION_TEXT, AT(extend.methods), "", 0, 0, 0, NULL,
      "after training, each anew: how positions are stretched to longer lengths, none;interpolate;yarn; empty: nothing"},

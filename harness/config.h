@@ -58,6 +58,8 @@ typedef struct run_config {
         char map[PE_TEXT_MAX];  /* position map in evaluation, "clamp"; empty: the stack's own */
         char encoding_options[PE_TEXT_MAX]; /* other options in evaluation, "rope(scaling=yarn)"; empty: none */
         double fit;             /* a run has fitted when it scores this in distribution */
+        int probe;              /* positions are read off hidden states and tables (probe.h) */
+        int shuffle;            /* the loss behind windows in order and shuffled (texts, causal; probe.h) */
     } eval;
     struct {                    /* what follows training (extend.h) */
         char methods[PE_TEXT_MAX]; /* "interpolate;none": how positions are stretched; empty: nothing follows */

@@ -9,6 +9,7 @@
 #include "extend.h"
 #include "lengths.h"
 #include "options.h"
+#include "probe.h"
 #include "regime.h"
 #include "task.h"
 
@@ -450,6 +451,8 @@ static int check_task(run_config *c, const registry *r, const length_bin *bins, 
         result = extend_check_tasks(c, t, row, e);
     if (result == 0)
         result = check_decode(c, t, row, e);
+    if (result == 0)
+        result = probe_check(c, t, row, e);
     if (result == 0)
         result = config_check_encoding(c, r, t, longest, row, e);
     task_free(t);

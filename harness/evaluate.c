@@ -54,6 +54,18 @@ point_standing evaluate_standing(const evaluation *v, const double *pos, int len
     return s;
 }
 
+void evaluate_worst(const evaluation *v, workspace *w, const batch *b, double *pos, point_standing *worst)
+{
+    for (int l = 0; l < v->model->shape.layers; l++)
+        for (int n = 0; n < b->sequences; n++) {
+            model_positions(v->model, w, b, n, l, pos);
+            point_standing s = evaluate_standing(v, pos, b->start[n + 1] - b->start[n]);
+            worst->undefined |= s.undefined;
+            if (s.flag[0])
+                memcpy(worst->flag, s.flag, sizeof worst->flag);
+        }
+}
+
 /* ------------------------------------------------------------------------------------------------ answer tasks */
 
 enum { EVALUATE_LENGTHS = 1 << 30 };
@@ -129,7 +141,7 @@ int evaluate_positions(run_result *out, length_bin bin, const char *mode, int co
     return 0;
 }
 
-static int evaluate_stopped(const evaluation *v, error *e)
+int evaluate_stopped(const evaluation *v, error *e)
 {
     if (v->watch && v->watch->stop && *v->watch->stop)
         return error_set(e, ERROR_INTERRUPTED, "interrupted");
@@ -186,14 +198,7 @@ static void answer_part(const evaluation *v, answer_bench *a, length_bin bin, in
     uint64_t index = (uint64_t)bin.max_len << 32 | (uint64_t)first;
     answer_draw(v, a, bin, first, count);
     batch b = batch_buffer_part(&a->data, 0, count, (uint64_t)v->config->seed, index, 0, a->part_start);
-    for (int l = 0; l < v->model->shape.layers; l++)
-        for (int n = 0; n < count; n++) {
-            model_positions(v->model, &a->work, &b, n, l, a->pos);
-            point_standing s = evaluate_standing(v, a->pos, b.start[n + 1] - b.start[n]);
-            worst->undefined |= s.undefined;
-            if (s.flag[0])
-                memcpy(worst->flag, s.flag, sizeof worst->flag);
-        }
+    evaluate_worst(v, &a->work, &b, a->pos, worst);
     if (worst->undefined) {
         a->sums.sequences += count;
         return;

@@ -60,6 +60,13 @@ typedef struct point_standing {
 } point_standing;
 point_standing evaluate_standing(const evaluation *v, const double *pos, int len);
 
+/* The same of all sequences of a batch in all layers, added to *worst: undefined as soon as one is. pos: room for the longest
+ * of them. */
+void evaluate_worst(const evaluation *v, workspace *w, const batch *b, double *pos, point_standing *worst);
+
+/* -1 with ERROR_INTERRUPTED once watch->stop was seen. */
+int evaluate_stopped(const evaluation *v, error *e);
+
 /* ------------------------------------------------------------------------------------------------ evaluate_decode.c */
 
 /* Greedy decoding of one sequence: tokens[0 .. prompt_len-1] is extended by arg-max tokens until there are `count`.

@@ -95,14 +95,8 @@ static point_standing text_standing(const evaluation *v, text_bench *t, int wind
     t->start[0] = 0;
     t->start[1] = window;
     point_standing worst = { 0, "" };
-    for (int l = 0; l < v->model->shape.layers; l++) {
-        batch b = { .sequences = 1, .start = t->start, .seed = (uint64_t)v->config->seed };
-        model_positions(v->model, &t->work, &b, 0, l, t->pos);
-        point_standing s = evaluate_standing(v, t->pos, window);
-        worst.undefined |= s.undefined;
-        if (s.flag[0])
-            memcpy(worst.flag, s.flag, sizeof worst.flag);
-    }
+    batch b = { .sequences = 1, .start = t->start, .seed = (uint64_t)v->config->seed };
+    evaluate_worst(v, &t->work, &b, t->pos, &worst);
     return worst;
 }
 
@@ -119,11 +113,6 @@ static int text_values(const text_bench *t, length_bin bin, const char *mode, co
     if (!t->scored)
         return 0;
     return evaluate_positions(out, bin, mode, bin.max_len, t->position_loss, t->position_n, e);
-}
-
-static int text_stopped(const evaluation *v, error *e)
-{
-    return v->watch && v->watch->stop && *v->watch->stop ? error_set(e, ERROR_INTERRUPTED, "interrupted") : 0;
 }
 
 static int text_pass(const evaluation *v, length_bin bin, int stride, const char *mode, run_result *out, error *e)
@@ -144,7 +133,7 @@ static int text_pass(const evaluation *v, length_bin bin, int stride, const char
         if (sequences == per_part) {
             text_part(v, &t, sequences, i);
             sequences = 0;
-            failed = text_stopped(v, e);
+            failed = evaluate_stopped(v, e);
         }
     }
     if (!failed && sequences)
@@ -178,7 +167,7 @@ static int text_drawn_pass(const evaluation *v, length_bin bin, run_result *out,
         for (int n = 0; n < sequences; n++)
             text_draw(v, &t, window, first + n, n);
         text_part(v, &t, sequences, first);
-        failed = text_stopped(v, e);
+        failed = evaluate_stopped(v, e);
     }
     if (!failed)
         failed = text_values(&t, bin, "masked", &standing, 0, out, e);

@@ -51,17 +51,6 @@ static int exposure_bench_grow(exposure_bench *b, int count)
     return 0;
 }
 
-static int exposure_is_defined(const evaluation *v, exposure_bench *b, const batch *part)
-{
-    for (int l = 0; l < v->model->shape.layers; l++)
-        for (int n = 0; n < part->sequences; n++) {
-            model_positions(v->model, &b->work, part, n, l, b->pos);
-            if (evaluate_standing(v, b->pos, part->start[n + 1] - part->start[n]).undefined)
-                return 0;
-        }
-    return 1;
-}
-
 static int exposure_count(exposure_bench *b, const batch *part)
 {
     for (int n = 0; n < part->sequences; n++)
@@ -121,7 +110,9 @@ static int exposure_part(const evaluation *v, exposure_bench *b, long first, int
             batch_buffer_draw(&b->data, v->task, TASK_TEST, seed, len, (uint32_t)(first + n), v->config->train.len);
     }
     batch part = batch_buffer_part(&b->data, 0, count, seed, len << 32 | (uint64_t)first, 0, b->part_start);
-    if (!exposure_is_defined(v, b, &part))
+    point_standing worst = {0, ""};
+    evaluate_worst(v, &b->work, &part, b->pos, &worst);
+    if (worst.undefined)
         return 1;
     model_forward(v->model, &b->work, &part);
     model_loss(v->model, &b->work, &part, 0, b->loss, b->guess);
@@ -156,8 +147,8 @@ int exposure_test(const evaluation *v, run_exposure *x, error *e)
     }
     for (long first = 0; status == 0 && first < items; first += per_part) {
         status = exposure_part(v, &b, first, items - first < per_part ? (int)(items - first) : per_part);
-        if (status == 0 && v->watch && v->watch->stop && *v->watch->stop)
-            status = error_set(e, ERROR_INTERRUPTED, "interrupted");
+        if (status == 0)
+            status = evaluate_stopped(v, e);
     }
     if (status == 0)
         status = exposure_take(&b, x);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "gemm.h"
+#include "probe.h"
 #include "profile_network.h"
 #include "subnormals.h"
 
@@ -17,7 +18,7 @@ void profile_free(profile *p)
     profile_bias_free(p->bias, p->biases);
     profile_rotary_free(p->rotary, p->rotaries);
     profile_attention_free(&p->attention);
-    free(p->hidden.read_error);
+    probe_read_free(&p->hidden);
     *p = (profile){0};
 }
 

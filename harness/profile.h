@@ -9,14 +9,13 @@
 #include "config.h"
 #include "error.h"
 #include "model_look.h"
+#include "readout.h"
 #include "registry.h"
 #include "table.h"
 
 enum {
     PROFILE_SHARES = 3,       /* of the variance: 90, 95, 99 % */
     PROFILE_LEADING = 8,      /* components whose shape and Fourier power are kept */
-    PROFILE_PROBE_ROWS = 512, /* rows and pairs of rows that the probes see, as in Wang & Chen 2020 */
-    PROFILE_FOLDS = 5,
     PROFILE_ROWS_MAX = 4096, /* of a table */
     PROFILE_LEN_MAX = 1024   /* tokens of a sequence that hooks are looked at with */
 };
@@ -39,9 +38,7 @@ typedef struct profile_table {
     int leading, frequencies;   /* components kept; rows / 2 */
     double *component;          /* [leading][rows], norm 1, first value not negative; 0 when it holds no variance */
     double *power;              /* [leading][frequencies]: share of the component's power at f+1 cycles over the rows */
-    int probe_rows, pairs;      /* 0: too few for the probe */
-    double read_error, read_guess; /* rows: mean absolute error of the position, and that of a guess (the mean) */
-    double order_error;            /* share of pairs whose order is told wrong */
+    readout_rows probe;         /* can positions be read off its rows? */
 } profile_table;
 
 extern const double profile_shares[PROFILE_SHARES];
@@ -50,23 +47,12 @@ extern const double profile_shares[PROFILE_SHARES];
 int profile_table_make(const table *t, profile_table *out, error *e);
 void profile_table_free(profile_table *p);
 
-/* The parts of it (profile_gram.c, profile_spectrum.c, profile_probe.c). */
+/* The parts of it (profile_gram.c, profile_spectrum.c). */
 int profile_gram(const table *t, profile_table *out, error *e);
 int profile_spectrum(const table *t, profile_table *out, error *e);
-int profile_probes(const table *t, profile_table *out, error *e);
 
 /* The frequency with the most power of component i, in cycles over the rows; *share: its share. 0: there is none. */
 int profile_peak(const profile_table *p, int i, double *share);
-
-/* Can y[rows] be read off x[rows][cols] linearly? Least squares with an intercept, of least norm where that is not
- * unique; each row is predicted from the rows of the other folds, fold[rows] in 0 .. folds-1, and the prediction is
- * rounded. *mean_error: mean absolute error; *guess: that of the mean of the other folds, rounded as well. */
-int profile_regression(const double *x, int rows, int cols, const double *y, const int *fold, int folds,
-                       double *mean_error, double *guess, error *e);
-
-/* Can the order of two rows be told from both, side by side? Logistic regression with an intercept and the penalty
- * |w|^2 / 2, pair i predicted from the pairs of the other folds (i % folds). *wrong: share of pairs told wrong. */
-int profile_order(const double *x, int cols, const int (*pair)[2], int pairs, int folds, double *wrong, error *e);
 
 /* ------------------------------------------------------------------------------------------------ hooks */
 
@@ -99,13 +85,6 @@ typedef struct profile_attention {
     double *uniform;      /* [len] the same for even attention over what is visible */
     long queries, *pairs; /* how many were averaged: queries, and pairs at each distance [len] */
 } profile_attention;
-
-/* Position read off hidden states, as in Haviv et al. 2022 (there by a small network, here linearly). */
-typedef struct profile_hidden {
-    int count; /* layers + 1: before each layer, and after the last */
-    int tokens, sequences;
-    double *read_error, guess; /* [count] in tokens */
-} profile_hidden;
 
 /* Of the sequence that k has placed: one entry for each different set of curves among the layers. *out and *count are
  * to be freed in either case. -1: no memory. */
@@ -142,7 +121,7 @@ typedef struct profile {
     profile_bias *bias;     /* [biases] one for each different set of curves */
     profile_rotary *rotary; /* [rotaries] */
     profile_attention attention;
-    profile_hidden hidden;
+    readout_states hidden;
 } profile;
 
 /* Each fills out; rows: positions to look at, 0: all of a file's (PROFILE_ROWS_MAX at most), train.len's tokens of a

@@ -35,6 +35,6 @@ void draft_register(profile_figures *out, const char *stem, const char *script, 
 int profile_figures_bias(const profile *p, const char *dir, profile_figures *out, error *e);
 int profile_figures_rotary(const profile *p, const char *dir, profile_figures *out, error *e);
 int profile_figures_attention(const profile_attention *a, const char *dir, profile_figures *out, error *e);
-int profile_figures_hidden(const profile_hidden *h, const char *dir, profile_figures *out, error *e);
+int profile_figures_hidden(const readout_states *h, const char *dir, profile_figures *out, error *e);
 
 #endif

@@ -105,7 +105,7 @@ int profile_figures_attention(const profile_attention *a, const char *dir, profi
         out, e);
 }
 
-int profile_figures_hidden(const profile_hidden *h, const char *dir, profile_figures *out, error *e)
+int profile_figures_hidden(const readout_states *h, const char *dir, profile_figures *out, error *e)
 {
     figure_draft d = draft_begin("hidden", "Position read off hidden states, by layer", 1);
     figure_panel *p =

@@ -42,9 +42,9 @@ static json_t *json_components(const profile_table *t)
 
 static json_t *json_probes(const profile_table *t)
 {
-    return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o}", "folds", PROFILE_FOLDS, "rows", t->probe_rows, "position_error",
-                     json_of(t->read_error), "position_error_of_a_guess", json_of(t->read_guess), "pairs", t->pairs,
-                     "order_error", json_of(t->order_error));
+    return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o}", "folds", READOUT_FOLDS, "rows", t->probe.rows, "position_error",
+                     json_of(t->probe.read_error), "position_error_of_a_guess", json_of(t->probe.read_guess), "pairs",
+                     t->probe.pairs, "order_error", json_of(t->probe.order_error));
 }
 
 static json_t *json_table(const profile_table *t)
@@ -102,9 +102,9 @@ static json_t *json_attention(const profile_attention *a)
                      json_reals(a->uniform, a->len));
 }
 
-static json_t *json_hidden(const profile_hidden *h)
+static json_t *json_hidden(const readout_states *h)
 {
-    return json_pack("{s:i, s:i, s:i, s:o, s:o}", "folds", PROFILE_FOLDS, "sequences", h->sequences, "tokens",
+    return json_pack("{s:i, s:i, s:i, s:o, s:o}", "folds", READOUT_FOLDS, "sequences", h->sequences, "tokens",
                      h->tokens, "position_error", json_reals(h->read_error, h->count), "position_error_of_a_guess",
                      json_of(h->guess));
 }

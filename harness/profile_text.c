@@ -109,7 +109,7 @@ static void text_attention(const profile_attention *a, buffer *out)
     }
 }
 
-static void text_hidden(const profile_hidden *h, buffer *out)
+static void text_hidden(const readout_states *h, buffer *out)
 {
     profile_words w = {0};
     buffer_add(out, "\nHidden states\n");

@@ -146,20 +146,20 @@ static void words_norms(const profile_table *t, profile_words *w)
 static void words_probes(const profile_table *t, profile_words *w)
 {
     buffer b = BUFFER_INIT;
-    if (!t->probe_rows) {
-        buffer_format(&b, "Fewer than %d rows: too few for the probes", 2 * PROFILE_FOLDS);
+    if (!t->probe.rows) {
+        buffer_format(&b, "Fewer than %d rows: too few for the probes", 2 * READOUT_FOLDS);
         words_end(w, &b);
         return;
     }
     buffer_format(&b, "Position is read off linearly with a mean error of ");
-    buffer_fixed(&b, t->read_error, 2);
+    buffer_fixed(&b, t->probe.read_error, 2);
     buffer_add(&b, " (a guess: ");
-    buffer_fixed(&b, t->read_guess, 1);
-    buffer_format(&b, "; least squares on %d rows, %d-fold)", t->probe_rows, PROFILE_FOLDS);
+    buffer_fixed(&b, t->probe.read_guess, 1);
+    buffer_format(&b, "; least squares on %d rows, %d-fold)", t->probe.rows, READOUT_FOLDS);
     words_end(w, &b);
     buffer_add(&b, "The order of two rows is told wrong in ");
-    words_percent(&b, t->order_error);
-    buffer_format(&b, " of cases (logistic regression on %d pairs, %d-fold)", t->pairs, PROFILE_FOLDS);
+    words_percent(&b, t->probe.order_error);
+    buffer_format(&b, " of cases (logistic regression on %d pairs, %d-fold)", t->probe.pairs, READOUT_FOLDS);
     words_end(w, &b);
 }
 
@@ -228,7 +228,7 @@ void profile_words_attention(const profile_attention *a, profile_words *w)
     words_end(w, &b);
 }
 
-void profile_words_hidden(const profile_hidden *h, profile_words *w)
+void profile_words_hidden(const readout_states *h, profile_words *w)
 {
     buffer b = BUFFER_INIT;
     int best = 0;

@@ -18,7 +18,7 @@ typedef struct profile_words {
 void profile_words_table(const profile_table *t, profile_words *w);
 void profile_words_rotary(const profile_rotary *r, profile_words *w);
 void profile_words_attention(const profile_attention *a, profile_words *w);
-void profile_words_hidden(const profile_hidden *h, profile_words *w);
+void profile_words_hidden(const readout_states *h, profile_words *w);
 void profile_words_free(profile_words *w);
 
 /* Distances that a small table shows: 0, 1, 2, 4, 8 ... below count. Returns their number. */

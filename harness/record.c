@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "record_exposure.h"
+#include "record_probes.h"
 
 static const char record_schema[] = "posbench-record/1";
 
@@ -187,6 +188,8 @@ json_t *record_json(const run_config *c, const run_result *r, const host_facts *
                      "host", record_host(h), "exposure", record_exposure(c, r->exposure));
     if (record && extend_is_on(c))
         json_object_set_new(record, "extension", record_extension(r));
+    if (record && r->probes)
+        json_object_set_new(record, "probes", record_probes(c, r->probes));
     return record;
 }
 
@@ -215,7 +218,7 @@ static const struct {
     {"parameters", JSON_OBJECT, 0}, {"data", JSON_OBJECT, 0},         {"selection", JSON_OBJECT, 0},
     {"training", JSON_ARRAY, 0},    {"evaluation", JSON_ARRAY, 0},    {"per_position", JSON_ARRAY, 0},
     {"cost", JSON_OBJECT, 0},       {"host", JSON_OBJECT, 0},         {"exposure", JSON_OBJECT, MAY_BE_MISSING},
-    {"extension", JSON_ARRAY, MAY_BE_MISSING},
+    {"extension", JSON_ARRAY, MAY_BE_MISSING}, {"probes", JSON_OBJECT, MAY_BE_MISSING},
 };
 
 static int record_check_key(const char *path, const json_t *record, error *e)

@@ -45,6 +45,7 @@ void host_facts_read(host_facts *h);
  *   "extension": [{"factor", "method", "task_options": string or null, "steps", "tokens": int, "min_len", "max_len",
  *                  "ratio", "metric", "mode", "value", "n", "status", "flag": string or null,
  *                  "reason": string or null}, ...]      with extend.methods
+ *   "probes": record_probes.h           with eval.probe or eval.shuffle
  *
  * "cost" and "host" alone differ between two runs of the same command on one machine. The caller owns the value. */
 json_t *record_json(const run_config *c, const run_result *r, const host_facts *h);

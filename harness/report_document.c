@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report_data.h"
+#include "report_probed.h"
 #include "report_starved.h"
 
 /* A figure with its panels, if the records hold anything for it. */
@@ -124,6 +125,19 @@ static void document_starved(const report_view *v, const report_figures *f, docu
     report_starved_table(v, d);
 }
 
+/* Nothing where no run was probed. */
+static void document_probed(const report_view *v, document *d)
+{
+    if (!report_is_probed(v))
+        return;
+    doc_add(d, DOC_SECTION, "Probes", NULL);
+    doc_add(d, DOC_PARAGRAPH,
+            "What trained weights know of positions: whether a probe can read them off hidden states and off a "
+            "table, and what the order of earlier tokens is worth.",
+            NULL);
+    report_probed_tables(v, d);
+}
+
 static void document_data(const report_view *v, const report_figures *f, document *d)
 {
     if (f->first[REPORT_DATA] < 0)
@@ -182,6 +196,7 @@ void report_document(const report_view *v, const report_figures *f, const report
     }
     document_extended(v, f, d);
     document_starved(v, f, d);
+    document_probed(v, d);
     document_data(v, f, d);
     document_training(v, f, d);
     report_notes(v, f, d);

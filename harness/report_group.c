@@ -1,9 +1,11 @@
 #include "report_group.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lengths.h"
+#include "rng.h"
 
 /* A label is "name" or "name [row=value, row=value]" (results_label.h). */
 static const char *group_bracket(const char *label)
@@ -212,4 +214,26 @@ char *report_group_title(const report_groups *g, int group)
         buffer_format(&b, ", %s", own->setting);
     buffer_free(&words);
     return buffer_take(&b);
+}
+
+/* ------------------------------------------------------------------------------------------------ a cell */
+
+void report_mean_cell(const report_column *c, const double *x, int n, document *d)
+{
+    buffer text = BUFFER_INIT, interval = BUFFER_INIT;
+    double mean = n > 0 ? stat_mean(x, n) : NAN, low, high;
+    if (isnan(mean)) {
+        doc_add(d, DOC_CELL, "\342\200\224", NULL)->flags = DOC_DIM;
+        return;
+    }
+    stat_bootstrap(x, n, rng_hash(c->name), &low, &high);
+    buffer_add(&text, c->is_signed && mean > 0 ? "+" : "");
+    buffer_fixed(&text, mean * c->factor, c->decimals);
+    if (!isnan(low)) {
+        buffer_fixed(&interval, fmax(low, c->least) * c->factor, c->decimals);
+        buffer_add(&interval, " to ");
+        buffer_fixed(&interval, fmin(high, c->most) * c->factor, c->decimals);
+    }
+    doc_add_buffer(d, DOC_CELL, &text, buffer_text(&interval));
+    buffer_free(&interval);
 }

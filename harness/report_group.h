@@ -4,6 +4,7 @@
 #ifndef REPORT_GROUP_H
 #define REPORT_GROUP_H
 
+#include "document.h"
 #include "palette.h"
 #include "report_view.h"
 
@@ -37,5 +38,15 @@ void report_lengths_words(const run_config *c, buffer *out);
 
 /* A heading for a group: the words of its lengths, and its task or setting where other groups share them. malloc'ed. */
 char *report_group_title(const report_groups *g, int group);
+
+/* A column of numbers of runs. */
+typedef struct report_column {
+    const char *name;           /* also of the bootstrap's stream */
+    double factor, least, most; /* what is shown is factor times a value, which cannot lie outside */
+    int decimals, is_signed;
+} report_column;
+
+/* A cell: mean of x[n] with its 95 % interval (stat_bootstrap); a dash where there is none or one has no value (NAN). */
+void report_mean_cell(const report_column *c, const double *x, int n, document *d);
 
 #endif

@@ -4,18 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
-
 /* ------------------------------------------------------------------------------------------------ the table */
 
 enum { STARVED_NUMBERS = 6, STARVED_LOSS = 4 };
 
-typedef struct starved_column {
-    const char *name;
-    double factor, least, most; /* what is shown is factor times a value, which cannot lie outside */
-    int decimals, is_signed;
-} starved_column;
-static const starved_column starved_columns[STARVED_NUMBERS] = {
+static const report_column starved_columns[STARVED_NUMBERS] = {
     {"tokens", 100, 0, 1, 1, 0},    {"gradient", 100, 0, 1, 1, 0},          {"rows", 100, 0, 1, 1, 0},
     {"norm", 1, 0, INFINITY, 2, 0}, {"loss", 1, -INFINITY, INFINITY, 3, 1}, {"accuracy", 100, -1, 1, 1, 1}};
 
@@ -36,27 +29,6 @@ static int starved_collect(const report_groups *g, int group, int encoding, doub
     return count;
 }
 
-/* Mean and interval; nothing where a run has no value. */
-static void starved_cell(const starved_column *c, const double *x, int n, document *d)
-{
-    buffer text = BUFFER_INIT, interval = BUFFER_INIT;
-    double mean = n > 0 ? stat_mean(x, n) : NAN, low, high;
-    if (isnan(mean)) {
-        doc_add(d, DOC_CELL, "\342\200\224", NULL)->flags = DOC_DIM;
-        return;
-    }
-    stat_bootstrap(x, n, rng_hash(c->name), &low, &high);
-    buffer_add(&text, c->is_signed && mean > 0 ? "+" : "");
-    buffer_fixed(&text, mean * c->factor, c->decimals);
-    if (!isnan(low)) {
-        buffer_fixed(&interval, fmax(low, c->least) * c->factor, c->decimals);
-        buffer_add(&interval, " to ");
-        buffer_fixed(&interval, fmin(high, c->most) * c->factor, c->decimals);
-    }
-    doc_add_buffer(d, DOC_CELL, &text, buffer_text(&interval));
-    buffer_free(&interval);
-}
-
 /* Numbers of one cell of the table and of the baseline, under the same training. */
 typedef struct starved_room {
     double *value, *base, *d; /* [STARVED_NUMBERS][runs] twice, [runs] */
@@ -75,7 +47,7 @@ static void starved_against(const report_groups *g, int group, int encoding, int
         for (int k = 0; k < others; k++)
             if (r->seed[i] == r->base_seed[k])
                 r->d[pairs++] = r->value[STARVED_LOSS * runs + i] - r->base[STARVED_LOSS * runs + k];
-    starved_cell(&starved_columns[STARVED_LOSS], r->d, pairs, d);
+    report_mean_cell(&starved_columns[STARVED_LOSS], r->d, pairs, d);
 }
 
 static void starved_row(const report_groups *g, int group, int encoding, starved_room *r, document *d)
@@ -93,7 +65,7 @@ static void starved_row(const report_groups *g, int group, int encoding, starved
     b->style = g->style[encoding];
     doc_add_buffer(d, DOC_CELL, &lengths, NULL);
     for (int k = 0; k < STARVED_NUMBERS; k++) {
-        starved_cell(&starved_columns[k], r->value + k * runs, n, d);
+        report_mean_cell(&starved_columns[k], r->value + k * runs, n, d);
         if (k == STARVED_LOSS)
             starved_against(g, group, encoding, n, r, d);
     }

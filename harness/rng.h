@@ -17,7 +17,8 @@ typedef enum rng_purpose {
     RNG_MAP_TRAIN,      /* index: step, item: layer or sequence */
     RNG_MAP_TEST,       /* index: length, item: layer or sequence */
     RNG_BOOTSTRAP,      /* index: hash of what is resampled */
-    RNG_DATA            /* index: 0; which part of a text training reads */
+    RNG_DATA,           /* index: 0; which part of a text training reads */
+    RNG_SHUFFLE         /* index: length, item: window of a text whose prefix is shuffled */
 } rng_purpose;
 
 typedef struct rng {

@@ -10,6 +10,8 @@
 #include "exposure.h"
 #include "extension.h"
 #include "gemm.h"
+#include "linalg.h"
+#include "probe.h"
 #include "regime.h"
 #include "stopwatch.h"
 #include "subnormals.h"
@@ -33,6 +35,7 @@ void run_result_free(run_result *out)
     free(out->curve);
     free(out->extensions);
     exposure_free(out->exposure);
+    probe_free(out->probes);
     *out = (run_result){ 0 };
 }
 
@@ -80,10 +83,22 @@ static int session_limit(run_session *s, const run_config *c, error *e)
     return s->distinct < 0 ? -1 : 0;
 }
 
+/* What is missing is told before training, not behind it. */
+static int session_readout(const run_config *c, error *e)
+{
+    linalg l;
+    if (!c->eval.probe)
+        return 0;
+    if (linalg_open(&l, e) < 0)
+        return error_prefix(e, "eval.probe");
+    linalg_close(&l);
+    return 0;
+}
+
 static int session_open(run_session *s, const run_config *c, const registry *r, error *e)
 {
     int shortest, longest;
-    if (run_lengths(c, &shortest, &longest, e) < 0 || layered_parse(r, c->encoding, &s->stacks, e) < 0 ||
+    if (session_readout(c, e) < 0 || run_lengths(c, &shortest, &longest, e) < 0 || layered_parse(r, c->encoding, &s->stacks, e) < 0 ||
         config_eval_stacks(c, r, &s->eval_stacks, e) < 0)
         return -1;
     s->task = task_open(c->task, config_regime(c), shortest, longest, e);
@@ -113,7 +128,9 @@ static int run_evaluate(run_session *s, const run_config *c, const run_watch *wa
 {
     evaluation v = { .config = c, .task = s->task, .model = &s->eval_model, .map = s->eval_stacks.pattern[0].map,
                      .map_options = s->eval_stacks.pattern[0].map_options, .reach = s->trainer.reach, .watch = watch };
-    if (evaluate_all(&v, out, e) == 0 && (!out->exposure || exposure_test(&v, out->exposure, e) == 0))
+    int probes = c->eval.probe || c->eval.shuffle;
+    if (evaluate_all(&v, out, e) == 0 && (!out->exposure || exposure_test(&v, out->exposure, e) == 0) &&
+        (!probes || (out->probes = probe_test(&v, e)) != NULL))
         return 0;
     if (e->kind != ERROR_INTERRUPTED)
         return -1;

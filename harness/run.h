@@ -7,6 +7,7 @@
 #include "config.h"
 #include "error.h"
 #include "extend.h"
+#include "readout.h"
 #include "registry.h"
 
 typedef enum run_status { RUN_OK, RUN_DIVERGED, RUN_FAILED, RUN_INTERRUPTED } run_status;
@@ -86,6 +87,21 @@ typedef struct run_exposure {
     int failed;             /* memory was short in training */
 } run_exposure;
 
+/* Of a parameter whose rows belong to one position each. */
+typedef struct run_probe_table {
+    char name[96];
+    readout_rows found;
+} run_probe_table;
+
+/* probe.h */
+typedef struct run_probes {
+    readout_states hidden;  /* count 0: nothing was read */
+    int tables;             /* with eval.probe */
+    run_probe_table *table; /* [tables] */
+    long windows;           /* whose prefix was shuffled; 0: none */
+    double in_order_loss, shuffled_loss; /* mean of the byte behind a window, nats */
+} run_probes;
+
 typedef struct run_result {
     run_status status;
     int status_step;        /* the step at which it diverged or was interrupted; else the last */
@@ -110,6 +126,7 @@ typedef struct run_result {
     long peak_bytes;        /* resident */
     int weights_saved;      /* 1: run_execute_with has written them */
     run_exposure *exposure; /* owned; NULL: train.positions is off */
+    run_probes *probes;     /* owned; NULL: eval.probe and eval.shuffle are off */
     long distinct;          /* sequences that training draws, no two with the same numbers (answer tasks), or tokens of
                              * text that it reads; 0: not known */
 } run_result;

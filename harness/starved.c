@@ -2,13 +2,12 @@
 #include "starved.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 int starved_takes(const run_record *run)
 {
-    return run->ok && json_is_object(json_object_get(run->record, "exposure"));
+    return quantity_takes(&starved_quantities, run);
 }
 
 static double starved_at(const json_t *list, size_t i)
@@ -131,23 +130,26 @@ void starved_read(const run_record *run, starved_numbers *out)
 #define STARVED_NO_TEST "no position of the training length was tested"
 #define STARVED_AT(field) offsetof(starved_numbers, field)
 
-static const starved_quantity starved_quantities[] = {
-    {"tokens", "late share of tokens", 0, 1, STARVED_NO_INPUT, STARVED_AT(tokens)},
-    {"gradient", "late share of squared gradient", 0, 1, STARVED_NO_INPUT, STARVED_AT(gradient)},
-    {"rows", "late rows' share of squared gradient", 0, 1, STARVED_NO_TABLE, STARVED_AT(rows)},
-    {"norm", "norm of late over early rows", 0, INFINITY, STARVED_NO_TABLE, STARVED_AT(norm)},
-    {"loss", "late less early loss", -INFINITY, INFINITY, STARVED_NO_TEST, STARVED_AT(loss)},
-    {"accuracy", "late less early accuracy", -1, 1, STARVED_NO_TEST, STARVED_AT(accuracy)},
-    {"gradient_ratio", "late over early squared gradient", 0, INFINITY, STARVED_NO_INPUT, STARVED_AT(gradient_ratio)},
-    {"rows_ratio", "late over early rows' squared gradient", 0, INFINITY, STARVED_NO_TABLE, STARVED_AT(rows_ratio)},
-};
+#define STARVED_ROW "train.positions"
 
-const starved_quantity *starved_quantity_row(int i)
+static const quantity starved_by_name[] = {
+    {"tokens", "late share of tokens", 0, 1, STARVED_NO_INPUT, STARVED_ROW, STARVED_AT(tokens)},
+    {"gradient", "late share of squared gradient", 0, 1, STARVED_NO_INPUT, STARVED_ROW, STARVED_AT(gradient)},
+    {"rows", "late rows' share of squared gradient", 0, 1, STARVED_NO_TABLE, STARVED_ROW, STARVED_AT(rows)},
+    {"norm", "norm of late over early rows", 0, INFINITY, STARVED_NO_TABLE, STARVED_ROW, STARVED_AT(norm)},
+    {"loss", "late less early loss", -INFINITY, INFINITY, STARVED_NO_TEST, STARVED_ROW, STARVED_AT(loss)},
+    {"accuracy", "late less early accuracy", -1, 1, STARVED_NO_TEST, STARVED_ROW, STARVED_AT(accuracy)},
+    {"gradient_ratio", "late over early squared gradient", 0, INFINITY, STARVED_NO_INPUT, STARVED_ROW,
+     STARVED_AT(gradient_ratio)},
+    {"rows_ratio", "late over early rows' squared gradient", 0, INFINITY, STARVED_NO_TABLE, STARVED_ROW,
+     STARVED_AT(rows_ratio)},
+    {0}};
+
+static double starved_value(const run_record *run, const quantity *q)
 {
-    return i < (int)(sizeof starved_quantities / sizeof *starved_quantities) ? &starved_quantities[i] : NULL;
+    starved_numbers x;
+    starved_read(run, &x);
+    return *(const double *)((const char *)&x + q->offset);
 }
 
-double starved_quantity_of(const starved_quantity *q, const starved_numbers *x)
-{
-    return *(const double *)((const char *)x + q->offset);
-}
+const quantity_kind starved_quantities = {"exposure", "exposure", starved_by_name, starved_value};

@@ -3,9 +3,7 @@
 #ifndef STARVED_H
 #define STARVED_H
 
-#include <stddef.h>
-
-#include "results.h"
+#include "quantity.h"
 
 /* A run whose record holds "exposure" and that ended well. */
 int starved_takes(const run_record *run);
@@ -31,15 +29,7 @@ typedef struct starved_numbers {
 } starved_numbers;
 void starved_read(const run_record *run, starved_numbers *out);
 
-/* The numbers by name, for rules of claims: a row for each field. NULL behind the last. */
-typedef struct starved_quantity {
-    const char *name;  /* the field's */
-    const char *title; /* in words, "late share of squared gradient" */
-    double low, high;  /* values cannot lie outside */
-    const char *lack;  /* why a record with "exposure" can be without it */
-    size_t offset;     /* of the field */
-} starved_quantity;
-const starved_quantity *starved_quantity_row(int i);
-double starved_quantity_of(const starved_quantity *q, const starved_numbers *x);
+/* The numbers by name: a row for each field. */
+extern const quantity_kind starved_quantities;
 
 #endif

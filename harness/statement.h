@@ -51,9 +51,19 @@
  * from:
  *
  *       - of: {encoding: a}
- *         exposure: rows               a field of starved_numbers (starved.h): tokens, gradient, rows: share of the
+ *         exposure: rows               one of starved_numbers (starved.h): tokens, gradient, rows: share of the
  *                                      last quarter of positions; gradient_ratio, rows_ratio, norm: last quarter over
  *                                      first; loss, accuracy: last less first
+ *
+ * What its trained weights know of positions is one number of a run that was probed (eval.probe, eval.shuffle: probe.h):
+ *
+ *       - of: {encoding: a}
+ *         probe: shuffle_cost          hidden_first, hidden_best, hidden_last: error of positions read linearly off hidden
+ *                                      states before the first layer, after the best one and after the last, over that
+ *                                      of a guess; wide_first, wide_best, wide_last: by a network with a random first
+ *                                      layer; table_error, table_order: off the rows of the first table, in positions,
+ *                                      and share of pairs told in the wrong order; loss_in_order, loss_shuffled and
+ *                                      their difference, shuffle_cost (probed.h)
  *
  * Over the seeds stands the mean with its 95 % interval (stat_bootstrap). The condition holds when the whole interval
  * is on the side of the threshold that is asked for, fails when it is on the other, and is open otherwise, when there
@@ -74,9 +84,9 @@
 #include "document.h"
 #include "extend.h"
 #include "metric.h"
+#include "quantity.h"
 #include "results.h"
 #include "spec.h"
-#include "starved.h"
 
 enum { STATEMENT_TEXT_MAX = 1024, STATEMENT_GROUPS_MAX = 128 };
 
@@ -127,7 +137,8 @@ typedef struct statement_rule {
 
     statement_operation operation;
     statement_side side[2];
-    const starved_quantity *exposure; /* NULL: it is about a score */
+    const quantity_kind *kind; /* NULL: it is about a score; else about one number of a run: */
+    const quantity *quantity;  /* of that kind */
     const metric *metric; /* NULL: has_value */
     char mode[24];        /* "": the usual one */
     statement_place at, from;
@@ -233,7 +244,7 @@ typedef enum statement_value_state {
 
 typedef struct statement_value {
     statement_value_state state;
-    double value;       /* at `at`, less that at `from`; or of exposure */
+    double value;       /* at `at`, less that at `from`; or the quantity */
     int hollow;         /* 1: it rests on a map or on untrained rows */
     int version;        /* of the task */
     const char *reason; /* of an undefined one, where the record gives it, else ""; the record's or static */

@@ -81,7 +81,7 @@ static void ledger_method(document *d)
         d, DOC_PARAGRAPH,
         "Each statement has a rule, to be written before its runs (its file says where anything was known): "
         "conditions on a score at a test length, as training ended or after fine-tuning at a longer length, on what "
-        "positions met in training, on the difference or ratio of two of these on the same seeds, or on a "
+        "positions met in training or what trained weights know of them, on the difference or ratio of two of these on the same seeds, or on a "
         "number that follows from an encoding's formula alone and is measured on the encoding as it is shipped. Where "
         "there are seeds, the mean and its 95 % interval (studentised bootstrap) are compared with the threshold: the "
         "condition holds when the whole interval is on the side that is asked for, fails when it is on the other side, "

@@ -13,8 +13,8 @@
 /* What the quantity can be, so that no interval says more. */
 static void judge_bounds(const statement_rule *r, double *low, double *high)
 {
-    double least = r->exposure ? r->exposure->low : r->metric ? r->metric->low : 0;
-    double most = r->exposure ? r->exposure->high : r->metric ? r->metric->high : 1;
+    double least = r->quantity ? r->quantity->low : r->metric ? r->metric->low : 0;
+    double most = r->quantity ? r->quantity->high : r->metric ? r->metric->high : 1;
     int differences = (r->operation == STATEMENT_DIFFERENCE) + (r->from.kind != PLACE_NONE);
     for (int i = 0; i < differences; i++) {
         double width = most - least;
@@ -167,7 +167,7 @@ static void judge_explain(const statement *s, const statement_rule *r, const jud
 {
     if (f->state == FINDING_ABSENT && f->lacking) {
         snprintf(f->why, sizeof f->why, "%d of %d records have no \"%s\"; runs without it must be done anew",
-                 f->lacking, f->wanted, r->exposure ? "exposure" : "extension");
+                 f->lacking, f->wanted, r->kind ? r->kind->section : "extension");
         return;
     }
     if (f->state == FINDING_ABSENT) {

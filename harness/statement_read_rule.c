@@ -287,10 +287,11 @@ static void condition_take(condition *c, const yaml_pair *pair)
 {
     static const char *const words[] = {"says",    "of",     "less",    "over",  "metric",  "mode",
                                         "at",      "from",   "least",   "most",  "theirs",  "within",
-                                        "measure", "beside", "premise", "after", "exposure"};
+                                        "measure", "beside", "premise", "after", "exposure", "probe"};
     const yaml_pair **const places[] = {NULL,        &c->sides[0], &c->sides[1], &c->sides[1], &c->metric,  &c->mode,
                                         &c->at,      &c->from,     &c->least,    &c->most,     &c->theirs,  &c->within,
-                                        &c->measure, &c->beside,   &c->premise,  &c->after,    &c->exposure};
+                                        &c->measure, &c->beside,   &c->premise,  &c->after,
+                                        &c->quantity[QUANTITY_EXPOSURE], &c->quantity[QUANTITY_PROBE]};
     enum { WORDS = sizeof words / sizeof *words };
     for (int i = 0; i < WORDS; i++) {
         if (strcmp(pair->key->text, words[i]) != 0)
@@ -321,8 +322,8 @@ static void condition_refuse(condition *c, const yaml_pair *pair)
         yaml_fault_at(c->s->faults, pair->key,
                       c->measure                               ? "%s is for conditions on runs"
                       : pair == c->within || pair == c->beside ? "%s is for measurements"
-                                                               : "%s is for scores; exposure is one number of a run",
-                      pair->key->text);
+                                                               : "%s is for scores; %s is one number of a run",
+                      pair->key->text, c->rule->kind ? c->rule->kind->word : "");
 }
 
 /* Which score, and at which length. */
@@ -350,11 +351,14 @@ static int condition_runs(condition *c)
             return -1;
     if (c->sides[1])
         rule->operation = strcmp(c->sides[1]->key->text, "less") == 0 ? STATEMENT_DIFFERENCE : STATEMENT_RATIO;
-    if (c->exposure) {
+    int kind = c->quantity[QUANTITY_EXPOSURE] ? QUANTITY_EXPOSURE : QUANTITY_PROBE;
+    if (c->quantity[kind]) {
         const yaml_pair *const foreign[] = {c->metric, c->mode, c->at, c->from, c->after};
-        reading_exposure(c);
+        reading_quantity(c, kind);
         for (int i = 0; i < 5; i++)
             condition_refuse(c, foreign[i]);
+        if (kind == QUANTITY_EXPOSURE && c->quantity[QUANTITY_PROBE])
+            yaml_fault_at(c->s->faults, c->quantity[QUANTITY_PROBE]->key, "exposure and probe are both given");
     } else {
         condition_score(c);
     }
@@ -385,8 +389,9 @@ int reading_rule(statement_reading *s, const yaml_node *map, const statement *of
     if (result == 0)
         result = c.measure ? reading_measure(&c) : condition_runs(&c);
     if (c.measure) {
-        const yaml_pair *const foreign[] = {c.sides[1], c.metric, c.mode, c.from, c.after, c.exposure};
-        for (int i = 0; i < 6; i++)
+        const yaml_pair *const foreign[] = {c.sides[1], c.metric, c.mode, c.from, c.after,
+                                            c.quantity[QUANTITY_EXPOSURE], c.quantity[QUANTITY_PROBE]};
+        for (int i = 0; i < 7; i++)
             condition_refuse(&c, foreign[i]);
     }
     free(pairs);

@@ -1,5 +1,5 @@
 /* statement_read_section.c - conditions on what a record holds besides its evaluation: tests after training, at longer
- * lengths, and what positions met in training. */
+ * lengths, what positions met in training, and what trained weights know of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,32 +173,40 @@ int reading_bins(const condition *c, int side, length_bin out[CONFIG_BINS_MAX])
     return config_bins(of->after.given ? &test : run, out, &ignored);
 }
 
-/* ------------------------------------------------------------------------------------------------ met by positions
- */
+/* ------------------------------------------------------------------------------------------------ one number */
 
-void reading_exposure(condition *c)
+/* Which of the kind's numbers is meant; NULL after a fault. */
+static const quantity *section_quantity(condition *c, const quantity_kind *kind, const yaml_pair *pair)
 {
     const char *names[16];
     int count = 0;
     char text[64];
-    for (const starved_quantity *q; count < 16 && (q = starved_quantity_row(count)); count++)
-        names[count] = q->name;
-    if (!reading_text(c->s, c->exposure, text, sizeof text))
-        return;
+    for (; count < 16 && kind->rows[count].name; count++)
+        names[count] = kind->rows[count].name;
+    if (!reading_text(c->s, pair, text, sizeof text))
+        return NULL;
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], text) == 0)
-            c->rule->exposure = starved_quantity_row(i);
+            return &kind->rows[i];
     const char *near = nearest_word(text, names, (size_t)count);
-    if (!c->rule->exposure)
-        yaml_fault_at(c->s->faults, c->exposure->value, "exposure: unknown number '%s'%s%s%s", text,
-                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    yaml_fault_at(c->s->faults, pair->value, "%s: unknown number '%s'%s%s%s", kind->word, text,
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return NULL;
+}
+
+void reading_quantity(condition *c, int kind)
+{
+    const quantity_kind *k = quantity_kind_at(kind);
+    const yaml_pair *pair = c->quantity[kind];
+    const quantity *q = section_quantity(c, k, pair);
+    c->rule->kind = k;
+    c->rule->quantity = q;
     for (int side = 0; side < 2; side++) {
         const statement_side *of = &c->rule->side[side];
         const run_config *run = of->count ? &c->s->group->spec.runs[of->run[0]] : NULL;
-        if (run && !run->train.positions)
-            yaml_fault_at(c->s->faults, c->exposure->key, "exposure: %s records none: train.positions is false",
-                          run->encoding);
+        if (run && q && !quantity_is_on(q, run))
+            yaml_fault_at(c->s->faults, pair->key, "%s: %s records none: %s is false", k->word, run->encoding, q->row);
         if (c->own_after[side].key)
-            yaml_fault_at(c->s->faults, c->own_after[side].key, "after is for scores; exposure is one number of a run");
+            yaml_fault_at(c->s->faults, c->own_after[side].key, "after is for scores; %s is one number of a run", k->word);
     }
 }

@@ -36,7 +36,7 @@ typedef struct condition {
     statement_rule *rule;
     const yaml_pair *sides[2]; /* of, and less or over */
     const yaml_pair *beside, *metric, *mode, *at, *from, *theirs, *least, *most, *within, *measure, *premise, *after,
-        *exposure;
+        *quantity[QUANTITY_KINDS];
     yaml_pair own_after[2]; /* of the sides; NULL, NULL: not given */
     int after_bad[2];       /* 1: what follows training has a fault there, so its lengths are not known */
     int shared_bad;         /* 1: a fault was told beside keys that both sides share, which tell none any more */
@@ -52,8 +52,8 @@ int reading_after(condition *c, int side);
 /* The lengths at which a side is tested. Their number; -1: not known, after a fault that has been told. */
 int reading_bins(const condition *c, int side, length_bin out[CONFIG_BINS_MAX]);
 
-/* The number of what positions met of a condition that has one. */
-void reading_exposure(condition *c);
+/* The number of a run, of that kind, of a condition that has one. */
+void reading_quantity(condition *c, int kind);
 
 /* The measurement of a condition that has one, and what it is taken of. -1: e is set. */
 int reading_measure(condition *c);

@@ -102,9 +102,12 @@ static json_t *shown_after(const statement_after *a)
 /* What is compared, of a condition on runs. */
 static void shown_quantity(const statement_rule *r, json_t *o)
 {
-    const char *name = r->exposure ? "" : r->metric ? r->metric->name : "has_value";
+    const char *name = r->quantity ? "" : r->metric ? r->metric->name : "has_value";
     json_object_set_new(o, "metric", shown_string(name));
-    json_object_set_new(o, "exposure", shown_string(r->exposure ? r->exposure->name : ""));
+    for (int i = 0; i < QUANTITY_KINDS; i++) {
+        const quantity_kind *kind = quantity_kind_at(i);
+        json_object_set_new(o, kind->word, shown_string(r->kind == kind && r->quantity ? r->quantity->name : ""));
+    }
     json_object_set_new(o, "after", json_pack("[o]", shown_after(&r->side[0].after)));
     if (r->operation != STATEMENT_VALUE)
         json_array_append_new(json_object_get(o, "after"), shown_after(&r->side[1].after));

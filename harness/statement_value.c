@@ -1,5 +1,5 @@
-/* statement_value.c - what one run says: a point of its evaluation, one of those after training, or what positions
- * met. */
+/* statement_value.c - what one run says: a point of its evaluation, one of those after training, or one number of
+ * another section. */
 #include <math.h>
 #include <string.h>
 
@@ -84,15 +84,13 @@ static statement_value value_score(const run_record *run, const statement_rule *
     return at;
 }
 
-static statement_value value_exposure(const run_record *run, const starved_quantity *q)
+static statement_value value_quantity(const run_record *run, const statement_rule *r)
 {
-    starved_numbers x;
-    starved_read(run, &x);
-    double value = starved_quantity_of(q, &x);
+    double value = r->kind->read(run, r->quantity);
     int is_there = isfinite(value);
     return (statement_value){.state = is_there ? STATEMENT_VALUE_THERE : STATEMENT_VALUE_UNDEFINED,
                              .value = value,
-                             .reason = is_there ? "" : q->lack};
+                             .reason = is_there ? "" : r->quantity->lack};
 }
 
 statement_value statement_value_of(const run_record *record, const statement_rule *r, int side)
@@ -100,11 +98,11 @@ statement_value statement_value_of(const run_record *record, const statement_rul
     const statement_after *after = &r->side[side].after;
     statement_value none = {.value = NAN, .reason = ""};
     none.state = !record ? STATEMENT_VALUE_ABSENT : !record->ok ? STATEMENT_VALUE_ENDED : STATEMENT_VALUE_LACKING;
-    int is_lacking = record && ((r->exposure && !starved_takes(record)) ||
+    int is_lacking = record && ((r->kind && !quantity_takes(r->kind, record)) ||
                                 (after->given && !json_object_get(record->record, "extension")));
     if (!record || !record->ok || is_lacking)
         return none;
-    statement_value v = r->exposure ? value_exposure(record, r->exposure) : value_score(record, r, after);
+    statement_value v = r->kind ? value_quantity(record, r) : value_score(record, r, after);
     v.version = (int)results_number(record, "data.task_version");
     return v;
 }

@@ -81,8 +81,8 @@ void statement_rule_words(const statement_rule *r, buffer *out)
     buffer_format(out, "%s", r->side[0].words);
     if (r->operation != STATEMENT_VALUE)
         buffer_format(out, r->operation == STATEMENT_DIFFERENCE ? " less %s" : " over %s", r->side[1].words);
-    if (r->exposure) {
-        buffer_format(out, ": %s", r->exposure->title);
+    if (r->quantity) {
+        buffer_format(out, ": %s", r->quantity->title);
         return;
     }
     buffer_format(out, ": %s at %s", r->metric ? r->metric->title : "has a value", r->at.text);

@@ -146,7 +146,8 @@ void made_write(const char *dir, const made_run *made, char *path)
                     .cpu_seconds = 2,
                     .peak_bytes = 1 << 20,
                     .distinct = made->distinct,
-                    .exposure = made->exposure};
+                    .exposure = made->exposure,
+                    .probes = made->probes};
     snprintf(r.message, sizeof r.message, "%s", made->message ? made->message : "");
     made_config(made, &c);
     made_train(made, &r);

@@ -29,6 +29,7 @@ typedef struct made_run {
     double overlap[MADE_LENGTHS];    /* shares of test sequences that training may have met */
     long distinct;                   /* as in run_result */
     run_exposure *exposure;          /* borrowed; NULL: none */
+    run_probes *probes;              /* borrowed; NULL: none */
     run_extension *extended;         /* [extended_count] what followed training; settings must ask for it */
     int extended_count;
 } made_run;

@@ -84,6 +84,8 @@ Test(config, defaults_of_format_1)
         "eval.map=",
         "eval.encoding_options=",
         "eval.fit=0.99",
+        "eval.probe=false",
+        "eval.shuffle=false",
         "extend.methods=",
         "extend.factors=2",
         "extend.steps=0;50;200;1000",

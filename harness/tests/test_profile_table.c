@@ -69,8 +69,8 @@ Test(known, a_sinusoid_is_exactly_shift_invariant)
     cr_assert_eq(p.dip, 5);
     cr_assert_float_eq(p.cosine_mean[5], 0.734, 5e-4);
     cr_assert_float_eq(p.cosine_mean[64], 0.435, 5e-4);
-    cr_assert_eq(p.read_error, 0);
-    cr_assert_eq(p.probe_rows, 96);
+    cr_assert_eq(p.probe.read_error, 0);
+    cr_assert_eq(p.probe.rows, 96);
     profile_table_free(&p);
 }
 
@@ -136,9 +136,9 @@ Test(known, a_line_is_read_off)
             t.value[3 * p + j] = 0.1 * p * (j + 1) - 2;
     profile_table p = known_profile(&t);
     cr_assert(p.needed[0] == 1 && p.needed[2] == 1);
-    cr_assert_eq(p.read_error, 0);
-    cr_assert_gt(p.read_guess, 13); /* of 60 rows: about 15 */
-    cr_assert_lt(p.order_error, 0.03);
+    cr_assert_eq(p.probe.read_error, 0);
+    cr_assert_gt(p.probe.read_guess, 13); /* of 60 rows: about 15 */
+    cr_assert_lt(p.probe.order_error, 0.03);
     cr_assert_gt(p.unexplained, 0.5); /* products of a line grow along each diagonal */
     profile_table_free(&p);
 }
@@ -150,8 +150,8 @@ Test(known, noise_holds_no_positions)
     table t = known_noise(200, 64);
     profile_table p = known_profile(&t);
     cr_assert_float_eq(p.unexplained, 200.0 / 264, 0.05, "%g", p.unexplained);
-    cr_assert_gt(p.read_error, 0.7 * p.read_guess);
-    cr_assert(p.order_error > 0.35 && p.order_error < 0.65, "%g", p.order_error);
+    cr_assert_gt(p.probe.read_error, 0.7 * p.probe.read_guess);
+    cr_assert(p.probe.order_error > 0.35 && p.probe.order_error < 0.65, "%g", p.probe.order_error);
     cr_assert_gt(p.needed[0], 35);
     cr_assert_lt(fabs(p.cosine_mean[1]), 0.05);
     profile_table_free(&p);
@@ -166,7 +166,7 @@ Test(known, a_constant_holds_nothing)
     cr_assert_eq(p.unexplained, 0);
     cr_assert(p.needed[0] == 0 && p.needed[2] == 0);
     cr_assert_float_eq(p.cosine[39], 1, 1e-12);
-    cr_assert_eq(p.read_error, p.read_guess);
+    cr_assert_eq(p.probe.read_error, p.probe.read_guess);
     profile_table_free(&p);
 }
 
@@ -182,7 +182,7 @@ Test(known, what_has_no_value)
     cr_assert_lt(p.singular[8], 1e-9); /* one direction goes with the mean */
     cr_assert(isnan(p.cosine[4 * 9 + 4]) && isnan(p.cosine[4]) && !isnan(p.cosine[5]));
     cr_assert(p.norm[4] == 0 && isfinite(p.cosine_mean[1]));
-    cr_assert(isnan(p.read_error) && isnan(p.order_error) && p.probe_rows == 0 && p.pairs == 0);
+    cr_assert(isnan(p.probe.read_error) && isnan(p.probe.order_error) && p.probe.rows == 0 && p.probe.pairs == 0);
     cr_assert_neq(profile_peak(&p, 0, &share), 0);
     profile_table_free(&p);
     t = known_table(2, 1);
@@ -222,7 +222,7 @@ Test(probe, sees_only_the_other_folds)
         y[i] = i * i;
         fold[i] = i % 5;
     }
-    cr_assert_eq(profile_regression(x, N, N, y, fold, 5, &wrong, &guess, &e), 0, "%s", e.message);
+    cr_assert_eq(readout_regression(x, N, N, y, fold, 5, &wrong, &guess, &e), 0, "%s", e.message);
     /* Less the mean, a column that is 0 everywhere else still pulls: the least norm spreads the target evenly. */
     cr_assert_gt(wrong, 0.8 * guess);
     for (int i = 0; i < N; i++) { /* and what is linear in one column is found in all */
@@ -232,7 +232,7 @@ Test(probe, sees_only_the_other_folds)
     for (int i = 0; i < N; i++)
         for (int j = 1; j < N; j++)
             x[i * N + j] = 0;
-    cr_assert_eq(profile_regression(x, N, N, y, fold, 5, &wrong, &guess, &e), 0, "%s", e.message);
+    cr_assert_eq(readout_regression(x, N, N, y, fold, 5, &wrong, &guess, &e), 0, "%s", e.message);
     cr_assert_eq(wrong, 0);
 }
 
@@ -250,11 +250,11 @@ Test(probe, order_is_told_as_by_others)
         pair[i][0] = 7 * i % ROWS;
         pair[i][1] = (11 * i + 3) % ROWS;
     }
-    cr_assert_eq(profile_order(x, 1, (const int(*)[2])pair, PAIRS, 5, &wrong, &e), 0, "%s", e.message);
+    cr_assert_eq(readout_order(x, 1, (const int(*)[2])pair, PAIRS, 5, &wrong, &e), 0, "%s", e.message);
     cr_assert_float_eq(wrong, 0.10, 1e-12, "%g", wrong);
     for (int i = 0; i < ROWS; i++)
         x[i] = 1;
-    cr_assert_eq(profile_order(x, 1, (const int(*)[2])pair, PAIRS, 5, &wrong, &e), 0, "%s", e.message);
+    cr_assert_eq(readout_order(x, 1, (const int(*)[2])pair, PAIRS, 5, &wrong, &e), 0, "%s", e.message);
     int expected = 0; /* the intercept alone: the commoner answer of the other folds */
     for (int out = 0; out < 5; out++) {
         int later = 0;
@@ -283,7 +283,7 @@ Test(probe, order_converges_at_any_scale)
             x[2 * i] = scale * (i - 30);
             x[2 * i + 1] = scale * 5 * sin(i);
         }
-        cr_assert_eq(profile_order(x, 2, (const int(*)[2])pair, PAIRS, 5, &wrong, &e), 0, "%g: %s", scale, e.message);
+        cr_assert_eq(readout_order(x, 2, (const int(*)[2])pair, PAIRS, 5, &wrong, &e), 0, "%g: %s", scale, e.message);
         cr_assert_leq(wrong, 0.05, "%g: %g", scale, wrong);
     }
 }

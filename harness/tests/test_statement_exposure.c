@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "starved.h"
 #include "statement_fixture.h"
 
 #define MET_GRID                                                                                                       \
@@ -75,7 +76,7 @@ Test(statement_exposure, every_number)
         cr_assert(v->outcome == STATEMENT_REPRODUCED && v->finding[0].values == 5, "%s", cases[i].name);
         cr_assert_float_eq(v->finding[0].mean, cases[i].value, 1e-12, "%s: %g", cases[i].name, v->finding[0].mean);
     }
-    while (starved_quantity_row(count))
+    while (starved_quantities.rows[count].name)
         count++;
     cr_assert_eq(count, (int)(sizeof cases / sizeof *cases));
     claim_close(&t);

@@ -1,10 +1,10 @@
-/* profile_order.c - can the order of two rows be told from both, side by side?
+/* readout_order.c - can the order of two rows be told from both, side by side?
  *
  * Logistic regression by Newton's method in the space of pairs, of which there are fewer than columns. With weights
  * w = sum of alpha_i x_i and K the products of the x_i, a step solves (K + 1/W) alpha + b = z with sum of alpha = 0,
  * where f = K alpha + b, p = 1 / (1 + exp(-f)), W = p (1 - p) and z = f + (target - p) / W.
  */
-#include "profile.h"
+#include "readout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -158,7 +158,7 @@ static void order_kernel(const double *x, int cols, const int (*pair)[2], int pa
         }
 }
 
-int profile_order(const double *x, int cols, const int (*pair)[2], int pairs, int folds, double *wrong, error *e)
+int readout_order(const double *x, int cols, const int (*pair)[2], int pairs, int folds, double *wrong, error *e)
 {
     order_fit o;
     int status = order_fit_create(&o, pairs), count = 0;
