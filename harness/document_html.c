@@ -133,6 +133,13 @@ static void page_row(page *p)
     p->cell = 0;
 }
 
+static void page_group(page *p, const doc_block *b)
+{
+    page_row(p);
+    buffer_format(p->out, "<th scope=\"rowgroup\" class=\"group\" colspan=\"%d\">", p->columns);
+    page_element(p, "<span>", b->text, "</span></th>");
+}
+
 static void page_cell_class(page *p, const doc_block *b, int left)
 {
     static const struct {
@@ -247,6 +254,9 @@ static void page_block(page *p, int i)
         break;
     case DOC_COLUMN:
         page_column(p, b);
+        break;
+    case DOC_GROUP:
+        page_group(p, b);
         break;
     case DOC_ROW:
         page_row(p);

@@ -35,7 +35,7 @@ static int curve_finish(const curve_sum *c, double x_most, const view_method *m,
         filled += c->n[b] > 0;
     if (filled == 0)
         return 0;
-    figure_curve *curve = figure_add_curve(out, m->label, m->style, filled);
+    figure_curve *curve = figure_add_curve(out, m->line, m->style, filled);
     if (!curve)
         return -1;
     curve->bare = 1;
@@ -71,6 +71,15 @@ static int *curve_tasks(const report_view *v)
     if (task)
         task[tasks] = -1;
     return task;
+}
+
+/* Sets the axes of the last panel; one without curves, of a part that was not run on this task, is dropped. */
+static void curve_end_panel(figure *f)
+{
+    if (f->panel[f->panels - 1].curves == 0)
+        figure_drop(f);
+    else
+        figure_fit(&f->panel[f->panels - 1], NAN, NAN);
 }
 
 /* ------------------------------------------------------------------------------------------------ loss by position */
@@ -142,7 +151,7 @@ static int positions_add_method(const report_view *v, const run_record *first, c
     return curve_finish(&c, most, &v->method[method], out);
 }
 
-static int positions_panel(const report_view *v, const run_record *first, const char *mode, figure *f)
+static int positions_panel(const report_view *v, const run_record *first, const char *mode, int part, figure *f)
 {
     double most = 0;
     for (int i = 0; i < v->runs.count; i++)
@@ -153,14 +162,13 @@ static int positions_panel(const report_view *v, const run_record *first, const 
     figure_panel *p = &f->panel[f->panels++];
     buffer subtitle = BUFFER_INIT;
     buffer_format(&subtitle, "loss by position, nats per token, %s", mode);
-    *p = (figure_panel){.title = strdup(first->config.task),
-                        .subtitle = buffer_take(&subtitle),
-                        .x_title = "position, tokens",
-                        .train_x = results_number(first, "data.train_tokens_max")};
+    *p = (figure_panel){.x_title = "position, tokens", .train_x = results_number(first, "data.train_tokens_max")};
+    if (report_part_words(v, part, first->config.task, first->config.task, &subtitle, p) < 0)
+        return -1;
     for (int m = 0; m < v->methods; m++)
-        if (!p->title || !p->subtitle || positions_add_method(v, first, mode, most, m, p) < 0)
+        if (v->method[m].part == part && positions_add_method(v, first, mode, most, m, p) < 0)
             return -1;
-    figure_fit(p, NAN, NAN);
+    curve_end_panel(f);
     return 0;
 }
 
@@ -172,14 +180,15 @@ int report_positions_write(const report_view *v, const char *dir, report_figures
 {
     figure f = {.name = "positions", .title = "Loss by position"};
     int *task = curve_tasks(v), status = task ? 0 : -1;
-    f.panel = calloc((size_t)(v->runs.count + 1) * POSITIONS_MODES, sizeof *f.panel);
+    f.panel = calloc((size_t)(v->runs.count + 1) * POSITIONS_MODES * (size_t)v->parts, sizeof *f.panel);
     status = f.panel ? status : -1;
     for (int t = 0; status == 0 && task[t] >= 0; t++)
         for (int mode = 0; status == 0 && mode < POSITIONS_MODES; mode++)
-            status = positions_panel(v, &v->runs.run[task[t]], positions_modes[mode], &f);
+            for (int part = 0; status == 0 && part < v->parts; part++)
+                status = positions_panel(v, &v->runs.run[task[t]], positions_modes[mode], part, &f);
     free(task);
     if (status == 0)
-        report_share_scale(&f);
+        figure_share(&f);
     if (status == 0 && f.panels > 0)
         return report_panels_write(&f, REPORT_POSITIONS, "curves.gp", dir, out, e);
     figure_free(&f);
@@ -211,7 +220,7 @@ static int training_add_method(const report_view *v, const run_record *first, do
     return curve_finish(&c, most, &v->method[method], out);
 }
 
-static int training_panel(const report_view *v, const run_record *first, figure *f)
+static int training_panel(const report_view *v, const run_record *first, int part, figure *f)
 {
     double most = 0;
     for (int i = 0; i < v->runs.count; i++)
@@ -220,15 +229,15 @@ static int training_panel(const report_view *v, const run_record *first, figure 
     if (most == 0)
         return 0;
     figure_panel *p = &f->panel[f->panels++];
-    *p = (figure_panel){.title = strdup(first->config.task),
-                        .subtitle = strdup("training loss, nats per token, log scale"),
-                        .x_title = "step",
-                        .y_log = 10,
-                        .train_x = NAN};
+    buffer subtitle = BUFFER_INIT;
+    buffer_add(&subtitle, "training loss, nats per token, log scale");
+    *p = (figure_panel){.x_title = "step", .y_log = 10, .train_x = NAN};
+    if (report_part_words(v, part, first->config.task, first->config.task, &subtitle, p) < 0)
+        return -1;
     for (int m = 0; m < v->methods; m++)
-        if (!p->title || !p->subtitle || training_add_method(v, first, most, m, p) < 0)
+        if (v->method[m].part == part && training_add_method(v, first, most, m, p) < 0)
             return -1;
-    figure_fit(p, NAN, NAN);
+    curve_end_panel(f);
     return 0;
 }
 
@@ -236,11 +245,14 @@ int report_training_write(const report_view *v, const char *dir, report_figures 
 {
     figure f = {.name = "training", .title = "Training loss"};
     int *task = curve_tasks(v), status = task ? 0 : -1;
-    f.panel = calloc((size_t)v->runs.count + 1, sizeof *f.panel);
+    f.panel = calloc((size_t)(v->runs.count + 1) * (size_t)v->parts, sizeof *f.panel);
     status = f.panel ? status : -1;
     for (int t = 0; status == 0 && task[t] >= 0; t++)
-        status = training_panel(v, &v->runs.run[task[t]], &f);
+        for (int part = 0; status == 0 && part < v->parts; part++)
+            status = training_panel(v, &v->runs.run[task[t]], part, &f);
     free(task);
+    if (status == 0)
+        figure_share(&f);
     if (status == 0 && f.panels > 0)
         return report_panels_write(&f, REPORT_TRAINING, "curves.gp", dir, out, e);
     figure_free(&f);

@@ -12,7 +12,12 @@ static void document_figure(const report_figures *f, report_figure_kind kind, co
     int whole = f->first[kind];
     if (whole < 0)
         return;
-    doc_block *b = doc_add(d, DOC_FIGURE, caption, f->item[whole].stem);
+    buffer words = BUFFER_INIT;
+    buffer_add(&words, caption);
+    if (f->divided && (kind == REPORT_EXTRAPOLATION || kind == REPORT_POSITIONS || kind == REPORT_TRAINING ||
+                       kind == REPORT_COST))
+        buffer_format(&words, " A panel for each %s, on common axes.", f->divided);
+    doc_block *b = doc_add_buffer(d, DOC_FIGURE, &words, f->item[whole].stem);
     b->more = strdup(f->item[whole].title);
     d->failed |= !b->more;
     for (int i = whole + 1; i < f->count && f->item[i].part_of == whole; i++)

@@ -162,16 +162,15 @@ Test(modes, a_task_measured_in_two_ways_has_one_scale)
     figure_point one[2] = {{.x = 1, .y = 1.5, .low = NAN, .high = NAN}, {.x = 2, .y = 1.6, .low = NAN, .high = NAN}};
     figure_point two[2] = {{.x = 1, .y = 1.5, .low = NAN, .high = NAN}, {.x = 2, .y = 5.6, .low = NAN, .high = NAN}};
     figure_curve curve[3] = {{.count = 2, .point = one}, {.count = 2, .point = two}, {.count = 2, .point = two}};
-    char prose[] = "prose", other[] = "other";
-    figure_panel panel[3] = {{.title = prose, .curves = 1, .curve = &curve[0]},
-                             {.title = prose, .curves = 1, .curve = &curve[1]},
-                             {.title = other, .curves = 1, .curve = &curve[0]}};
+    figure_panel panel[3] = {{.shares = "prose", .curves = 1, .curve = &curve[0]},
+                             {.shares = "prose", .curves = 1, .curve = &curve[1]},
+                             {.shares = "other", .curves = 1, .curve = &curve[0]}};
     figure f = {.panels = 3, .panel = panel};
     for (int i = 0; i < 3; i++)
         figure_fit(&panel[i], NAN, NAN);
     double alone = panel[2].y_high;
     cr_assert(panel[0].y_high < panel[1].y_high);
-    report_share_scale(&f);
+    figure_share(&f);
     cr_assert(panel[0].y_high == panel[1].y_high && panel[0].y_low == panel[1].y_low && panel[0].y_high >= 5.6);
     cr_assert_eq(panel[2].y_high, alone);
 }
