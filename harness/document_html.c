@@ -9,6 +9,8 @@
 #include "html.h"
 #include "svg.h"
 
+enum { PAGE_WORDS = 32 }; /* longer texts in cells are broken into lines */
+
 typedef struct page {
     buffer *out;
     const document *doc;
@@ -147,6 +149,7 @@ static void page_cell_class(page *p, const doc_block *b, int left)
         const char *name;
     } classes[] = {{DOC_BEST, "best"}, {DOC_TIED, "tied"}, {DOC_DIM, "dim"}, {DOC_HOLLOW, "hollow"}};
     buffer_add(p->out, left ? " class=\"left" : " class=\"number");
+    buffer_add(p->out, left && strlen(b->text) > PAGE_WORDS ? " words" : "");
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         if (b->flags & classes[i].flag)
             buffer_format(p->out, " %s", classes[i].name);

@@ -215,7 +215,8 @@ static void chart_rank_row(const report_view *v, int place, buffer *b)
     tsv_integer(b, palette_point(&m->style, 0));
     tsv_text(b, buffer_text(&text));
     tsv_number(b, m->reciprocal);
-    tsv_number(b, place == 0 ? fmin(m->rank + v->critical, v->methods + CHART_RANK_MARGIN) : NAN);
+    int has_end = place == 0 && !isnan(v->critical); /* fmin would pass NAN over */
+    tsv_number(b, has_end ? fmin(m->rank + v->critical, v->methods + CHART_RANK_MARGIN) : NAN);
     tsv_text(b, place == 0 ? chart_critical(v, label) : "");
     tsv_end(b);
     buffer_free(&text);

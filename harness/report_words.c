@@ -103,7 +103,7 @@ static void words_range(const report_view *v, const char *path, double *low, dou
     *low = INFINITY;
     *high = -INFINITY;
     for (int i = 0; i < v->runs.count; i++) {
-        double value = results_number(&v->runs.run[i], path);
+        double value = v->runs.run[i].ok ? results_number(&v->runs.run[i], path) : NAN;
         *low = isnan(value) ? *low : fmin(*low, value);
         *high = isnan(value) ? *high : fmax(*high, value);
     }

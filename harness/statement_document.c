@@ -55,8 +55,8 @@ static void ledger_overview(const statement_told *t, int count, document *d)
     doc_add(d, DOC_SECTION, "Verdicts", NULL);
     doc_add(d, DOC_TABLE, "All statements.", NULL);
     ledger_column(d, "id");
+    ledger_column(d, "verdict"); /* before the statement, which a narrow window cuts off */
     ledger_column(d, "statement");
-    ledger_column(d, "verdict");
     for (int i = 0; i < count; i++) {
         const statement_verdict *v = &t[i].verdict;
         char remark[48] = "";
@@ -68,8 +68,8 @@ static void ledger_overview(const statement_told *t, int count, document *d)
             snprintf(remark, sizeof remark, "about %d seeds", v->needed);
         doc_add(d, DOC_ROW, NULL, NULL);
         doc_add(d, DOC_CELL, t[i].statement->id, NULL);
-        ledger_text(d, DOC_CELL, "", t[i].statement->title);
         doc_add(d, DOC_CELL, statement_outcome_name(v->outcome), remark)->flags = ledger_flags(v->outcome);
+        ledger_text(d, DOC_CELL, "", t[i].statement->title);
     }
     doc_add(d, DOC_TABLE_END, NULL, NULL);
 }
