@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVE_BINS = 100 };
+enum { CURVE_BINS = 100, CURVE_GAP = 6 };
 
 /* Sums of one curve: value of bin b is sum[b] / n[b]. */
 typedef struct curve_sum {
@@ -25,24 +25,48 @@ static void curve_add(curve_sum *c, double x, double x_most, double value)
     c->n[bin]++;
 }
 
-/* A run that is shorter than there are bins leaves some empty: these are left out rather than drawn as gaps. */
+/* How many empty bins in a row belong to a curve with fewer values than bins; more are a part that was not measured.
+ * step[0 .. count-1]: from each filled bin to the next. */
+static int curve_usual_step(const int *step, int count)
+{
+    int most = 0, usual = 1;
+    for (int i = 0; i < count; i++) {
+        int same = 0;
+        for (int k = 0; k < count; k++)
+            same += step[k] == step[i];
+        if (same > most) {
+            most = same;
+            usual = step[i];
+        }
+    }
+    return usual;
+}
+
+/* A run that is shorter than there are bins leaves some empty: these are left out rather than drawn as gaps. Where much
+ * more is empty the line has one. */
 static int curve_finish(const curve_sum *c, double x_most, const view_method *m, figure_panel *out)
 {
-    int last = CURVE_BINS - 1, filled = 0;
-    while (last >= 0 && c->n[last] == 0)
-        last--;
-    for (int b = 0; b <= last; b++)
-        filled += c->n[b] > 0;
+    int bin[CURVE_BINS], step[CURVE_BINS], filled = 0, gaps = 0;
+    for (int b = 0; b < CURVE_BINS; b++)
+        if (c->n[b] > 0)
+            bin[filled++] = b;
     if (filled == 0)
         return 0;
-    figure_curve *curve = figure_add_curve(out, m->line, m->style, filled);
+    for (int i = 0; i + 1 < filled; i++)
+        step[i] = bin[i + 1] - bin[i];
+    int widest = CURVE_GAP * curve_usual_step(step, filled - 1);
+    for (int i = 0; i + 1 < filled; i++)
+        gaps += step[i] > widest;
+    figure_curve *curve = figure_add_curve(out, m->line, m->style, filled + gaps);
     if (!curve)
         return -1;
     curve->bare = 1;
-    for (int b = 0, i = 0; b <= last; b++)
-        if (c->n[b] > 0)
-            curve->point[i++] =
-                (figure_point){.x = x_most * (b + 0.5) / CURVE_BINS, .y = c->sum[b] / c->n[b], .low = NAN, .high = NAN};
+    for (int i = 0, at = 0; i < filled; i++) {
+        double x = x_most * (bin[i] + 0.5) / CURVE_BINS;
+        curve->point[at++] = (figure_point){.x = x, .y = c->sum[bin[i]] / c->n[bin[i]], .low = NAN, .high = NAN};
+        if (i + 1 < filled && step[i] > widest)
+            curve->point[at++].x = x; /* without a value: the line ends here and begins anew */
+    }
     return 0;
 }
 
