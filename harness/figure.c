@@ -48,12 +48,27 @@ void figure_free(figure *f)
 
 /* ------------------------------------------------------------------------------------------------ ranges and tics */
 
+/* "10⁻⁵" */
+static void figure_add_power(buffer *out, int exponent)
+{
+    static const char *const digits[] = {"\342\201\260", "\302\271",     "\302\262",     "\302\263",     "\342\201\264",
+                                         "\342\201\265", "\342\201\266", "\342\201\267", "\342\201\270", "\342\201\271"};
+    char text[16];
+    snprintf(text, sizeof text, "%d", abs(exponent));
+    buffer_add(out, exponent < 0 ? "10\342\201\273" : "10");
+    for (const char *p = text; *p; p++)
+        buffer_add(out, digits[*p - '0']);
+}
+
 static void figure_add_tic(figure_tic *tics, int *count, double at, int decimals)
 {
     if (*count == FIGURE_TICS_MAX)
         return;
     buffer text = BUFFER_INIT;
-    if (fabs(at) >= 1e5 || (at != 0 && fabs(at) < 1e-3))
+    double exponent = at > 0 ? log10(at) : 0;
+    if (fabs(exponent - round(exponent)) < 1e-9 && (exponent > 4.5 || exponent < -3.5))
+        figure_add_power(&text, (int)lround(exponent));
+    else if (fabs(at) >= 1e5 || (at != 0 && fabs(at) < 1e-3))
         buffer_number(&text, at);
     else
         buffer_fixed(&text, at, decimals);

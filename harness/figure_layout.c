@@ -116,7 +116,7 @@ static double layout_right(const figure *f)
         for (int c = 0; c < f->panel[i].curves; c++) {
             char *label = layout_label(&f->panel[i], &f->panel[i].curve[c]);
             if (label)
-                most = fmax(most, layout_width(label) + 22);
+                most = fmax(most, layout_width(label) + 28);
             free(label);
         }
     }
