@@ -1,5 +1,6 @@
 #include "report_document.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,13 +166,14 @@ void report_document(const report_view *v, const report_figures *f, const report
         "nothing longer was tested. \342\200\223: nothing above chance in distribution. *: no run fitted in "
         "distribution, so there was little to keep.",
         d);
-    document_figure(
-        f, REPORT_RANKS,
-        "Mean rank past the training length, over tasks and seeds. Pale bars: 95 % interval over seeds, for these "
-        "tasks. "
-        "Shaded: what lies within the critical difference of the best (Nemenyi, 5 %), that is, what these tasks alone "
-        "cannot tell apart from it.",
-        d);
+    document_figure(f, REPORT_RANKS,
+                    isnan(v->critical)
+                        ? "Mean rank past the training length, over tasks and seeds. Pale bars: 95 % interval over "
+                          "seeds, for these tasks."
+                        : "Mean rank past the training length, over tasks and seeds. Pale bars: 95 % interval over "
+                          "seeds, for these tasks. Shaded: what lies within the critical difference of the best "
+                          "(Nemenyi, 5 %), that is, what these tasks alone cannot tell apart from it.",
+                    d);
     report_over_tasks(v, d);
     document_tasks(v, d);
     if (f->first[REPORT_POSITIONS] >= 0) {

@@ -25,8 +25,8 @@ report_figure *report_figure_add(report_figures *f, const char *stem, const char
 static void report_shape(figure *f)
 {
     f->columns = f->panels <= 3 ? f->panels : f->panels == 4 ? 2 : 3;
-    f->panel_width = f->panels == 1 ? 680 : f->columns == 2 ? 520 : 410;
-    f->panel_height = f->panels == 1 ? 400 : 310;
+    f->panel_width = f->panels == 1 ? 600 : f->columns == 2 ? 520 : 410;
+    f->panel_height = f->panels == 1 ? 360 : 310;
 }
 
 /* A part's heading takes the place of the task's, which goes before the subtitle where there are several. */

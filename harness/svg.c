@@ -128,7 +128,7 @@ static int svg_add_root(buffer *page, const char *root)
                   "<svg class=\"plot\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" "
                   "xmlns:xlink=\"http://www.w3.org/1999/xlink\" viewBox=\"0 0 %d %d\" "
                   "style=\"max-width:%dpx;min-width:%dpx\">",
-                  width, height, width * 5 / 4, width * 3 / 4);
+                  width, height, width * 5 / 4, width * 3 / 5);
     return 0;
 }
 
