@@ -120,7 +120,7 @@ static double layout_right(const figure *f)
             free(label);
         }
     }
-    return fmin(most, 0.45 * f->panel_width);
+    return fmin(most, 0.5 * f->panel_width);
 }
 
 /* Room for the widest text at a y axis, LAYOUT_TIC px off it. All panels leave the same. */
