@@ -205,8 +205,27 @@ static int cmd_claims_show(const statement_told *t, int count, int format, int d
     return 0;
 }
 
-/* DIR/report.html, report.md and claims.json. */
-static int cmd_claims_write(const char *dir, const char *plots, const statement_told *t, int count, error *e)
+/* DIR/sources.bib, where there is a source to write. */
+static int cmd_claims_write_sources(const char *dir, const works *w, const statement_told *t, int count, error *e)
+{
+    char path[PLACES_PATH_MAX];
+    buffer bib = BUFFER_INIT;
+    int status = 0;
+    snprintf(path, sizeof path, "%.4000s/sources.bib", dir);
+    statement_bibtex(t, count, w, &bib);
+    if (bib.length || bib.failed)
+        status = buffer_save(&bib, path, e);
+    else if (unlink(path) < 0 && errno != ENOENT) /* of other claims */
+        status = error_set(e, ERROR_ENVIRONMENT, "%s: %s", path, strerror(errno));
+    if (!status && bib.length)
+        puts(path);
+    buffer_free(&bib);
+    return status;
+}
+
+/* DIR/report.html, report.md, claims.json and sources.bib. */
+static int cmd_claims_write(const char *dir, const char *plots, const works *w, const statement_told *t, int count,
+                            error *e)
 {
     char path[PLACES_PATH_MAX];
     document page;
@@ -222,7 +241,7 @@ static int cmd_claims_write(const char *dir, const char *plots, const statement_
     doc_free(&page);
     if (!status)
         printf("\n%s/report.html\n%s/report.md\n%s\n", dir, dir, path);
-    return status;
+    return status ? -1 : cmd_claims_write_sources(dir, w, t, count, e);
 }
 
 static int cmd_claims_tell(const command_host *host, const args *a, int format, const char *plots, error *e)
@@ -240,7 +259,7 @@ static int cmd_claims_tell(const command_host *host, const args *a, int format, 
     if (!status)
         status = cmd_claims_show(told, count, format, a->word_count > 0, e);
     if (!status && args_value(a, "out"))
-        status = cmd_claims_write(args_value(a, "out"), plots, told, count, e);
+        status = cmd_claims_write(args_value(a, "out"), plots, &s.works, told, count, e);
     if (!status && unread.kind != ERROR_NONE)
         status = error_set(e, unread.kind, "%s", unread.message);
     for (int i = 0; i < count; i++)
@@ -293,7 +312,7 @@ static const args_option cmd_claims_arguments[] = {
      .help = "look for records there and not where the claims say; the runs of a claim are known by their keys, so any "
              "folder with their records will do"},
     {.name = "format", .value = "text|json|markdown", .help = "what is printed (default text)"},
-    {.name = "out", .value = "DIR", .help = "write report.html, report.md and claims.json there"},
+    {.name = "out", .value = "DIR", .help = "write report.html, report.md, claims.json and sources.bib there"},
     {.name = "from", .value = "DIR", .help = "other files of claims, all *.yaml of this folder"},
     {.name = "measurements", .hidden = 1, .help = "what claims about formulas can measure, and stop"},
     COMMAND_PLUGIN_OPTION,

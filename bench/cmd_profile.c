@@ -8,6 +8,7 @@
 #include "places.h"
 #include "profile_show.h"
 #include "record.h"
+#include "text.h"
 #include "weights.h"
 
 enum { CMD_PROFILE_TEXT, CMD_PROFILE_JSON };
@@ -65,8 +66,8 @@ static int cmd_profile_print(const profile *p, int format, error *e)
 {
     if (format == CMD_PROFILE_TEXT) {
         buffer b = BUFFER_INIT;
-        profile_text(p, &b);
-        fputs(buffer_text(&b), stdout);
+        profile_text(p, text_terminal(stdout), &b);
+        text_wrap_lines(stdout, buffer_text(&b));
         buffer_free(&b);
         return 0;
     }

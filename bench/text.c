@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -9,17 +10,23 @@
 #include "check/claims.h"
 #include "options.h"
 
-enum { TEXT_WIDTH_LEAST = 40, TEXT_WIDTH_MOST = 100, TEXT_HELD_MAX = 40 };
+enum { TEXT_WIDTH_LEAST = 40, TEXT_WIDTH_MOST = 100, TEXT_HELD_MAX = 40, TEXT_INDENT_MOST = 4 };
+
+int text_terminal(FILE *to)
+{
+    struct winsize size;
+    if (!isatty(fileno(to)) || ioctl(fileno(to), TIOCGWINSZ, &size))
+        return 0;
+    return size.ws_col;
+}
 
 /* That of a terminal, as far as lines of that length can be read; else the usual one. */
 static int text_width(FILE *to)
 {
-    struct winsize size;
-    if (!isatty(fileno(to)) || ioctl(fileno(to), TIOCGWINSZ, &size) || !size.ws_col)
+    int columns = text_terminal(to);
+    if (!columns)
         return TEXT_WIDTH;
-    return size.ws_col < TEXT_WIDTH_LEAST  ? TEXT_WIDTH_LEAST
-           : size.ws_col > TEXT_WIDTH_MOST ? TEXT_WIDTH_MOST
-                                           : size.ws_col;
+    return columns < TEXT_WIDTH_LEAST ? TEXT_WIDTH_LEAST : columns > TEXT_WIDTH_MOST ? TEXT_WIDTH_MOST : columns;
 }
 
 /* Bytes up to a space, not held together by anything. */
@@ -59,6 +66,19 @@ static void text_paragraph(FILE *to, int indent, int at, const char *text, size_
         i += word + 1;
     }
     fputc('\n', to);
+}
+
+void text_wrap_lines(FILE *to, const char *text)
+{
+    int width = text_terminal(to) ? text_width(to) : 0;
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        int indent = (int)strspn(text, " ");
+        if (width && (int)length > width && indent <= TEXT_INDENT_MOST)
+            text_paragraph(to, indent, 0, text + indent, length - (size_t)indent);
+        else
+            fprintf(to, "%.*s\n", (int)length, text);
+    }
 }
 
 void text_wrap(FILE *to, int indent, int at, const char *text)
@@ -162,16 +182,17 @@ void text_fill(const registry *r, const char *line, char text[TEXT_LINE_MAX])
 {
     size_t used = 0;
     for (const char *at = line; *at && used + 1 < TEXT_LINE_MAX; at++) {
-        int number = at[0] == '{' && at[1] >= '0' && at[1] <= '9' && at[2] == '}' ? at[1] - '0' : -1;
-        if (number < 0) {
+        size_t digits = *at == '{' ? strspn(at + 1, "0123456789") : 0;
+        if (!digits || at[1 + digits] != '}') {
             text[used++] = *at;
             continue;
         }
+        int number = atoi(at + 1);
         const char *name = registry_encoding(r, number % registry_encoding_count(r))->name;
         used += (size_t)snprintf(text + used, TEXT_LINE_MAX - used, "%s", name);
         if (used >= TEXT_LINE_MAX)
             used = TEXT_LINE_MAX - 1;
-        at += 2;
+        at += 1 + digits;
     }
     text[used] = '\0';
 }

@@ -34,6 +34,7 @@ typedef enum doc_kind {
     DOC_FIGURE_PART,   /* extra: stem of one panel of the figure above; a page shows the parts instead of the whole */
     DOC_TABLE,         /* text: caption */
     DOC_COLUMN,        /* text: heading, extra: a second line of it */
+    DOC_GROUP,         /* text: heading of the rows that follow, as wide as the table */
     DOC_ROW,
     DOC_CELL,          /* text, extra: small text below or behind it */
     DOC_TABLE_END,

@@ -9,6 +9,8 @@
 #include "html.h"
 #include "svg.h"
 
+enum { PAGE_WORDS = 32 }; /* longer texts in cells are broken into lines */
+
 typedef struct page {
     buffer *out;
     const document *doc;
@@ -133,6 +135,13 @@ static void page_row(page *p)
     p->cell = 0;
 }
 
+static void page_group(page *p, const doc_block *b)
+{
+    page_row(p);
+    buffer_format(p->out, "<th scope=\"rowgroup\" class=\"group\" colspan=\"%d\">", p->columns);
+    page_element(p, "<span>", b->text, "</span></th>");
+}
+
 static void page_cell_class(page *p, const doc_block *b, int left)
 {
     static const struct {
@@ -140,6 +149,7 @@ static void page_cell_class(page *p, const doc_block *b, int left)
         const char *name;
     } classes[] = {{DOC_BEST, "best"}, {DOC_TIED, "tied"}, {DOC_DIM, "dim"}, {DOC_HOLLOW, "hollow"}};
     buffer_add(p->out, left ? " class=\"left" : " class=\"number");
+    buffer_add(p->out, left && strlen(b->text) > PAGE_WORDS ? " words" : "");
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         if (b->flags & classes[i].flag)
             buffer_format(p->out, " %s", classes[i].name);
@@ -247,6 +257,9 @@ static void page_block(page *p, int i)
         break;
     case DOC_COLUMN:
         page_column(p, b);
+        break;
+    case DOC_GROUP:
+        page_group(p, b);
         break;
     case DOC_ROW:
         page_row(p);

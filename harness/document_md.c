@@ -126,6 +126,11 @@ static void md_table_block(md_page *p, int i)
     case DOC_COLUMN:
         md_column(p, i);
         break;
+    case DOC_GROUP:
+        md_text(p, "\n| *", b->text, "* |");
+        for (int c = 1; c < p->columns; c++)
+            buffer_add(p->out, " |");
+        break;
     case DOC_ROW:
         buffer_add(p->out, "\n|");
         break;

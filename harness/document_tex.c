@@ -12,7 +12,8 @@ typedef struct tex_page {
     const document *doc;
     const char *dir;
     int cell;
-    int folds; /* open */
+    int columns; /* of the table that is open */
+    int folds;   /* open */
 } tex_page;
 
 /* ------------------------------------------------------------------------------------------------ text */
@@ -145,8 +146,10 @@ static void tex_column(tex_page *p, int i)
     const doc_block *b = &p->doc->block[i];
     buffer_add(p->out, p->cell++ ? " & " : "");
     tex_stack(p, "", b->text, "", b->extra);
-    if (i + 1 >= p->doc->count || p->doc->block[i + 1].kind != DOC_COLUMN)
+    if (i + 1 >= p->doc->count || p->doc->block[i + 1].kind != DOC_COLUMN) {
+        p->columns = p->cell;
         buffer_add(p->out, " \\\\\n\\midrule\n");
+    }
 }
 
 static void tex_cell(tex_page *p, const doc_block *b)
@@ -154,6 +157,14 @@ static void tex_cell(tex_page *p, const doc_block *b)
     const char *open = b->flags & (DOC_BEST | DOC_TIED) ? "\\textbf{" : b->flags & DOC_HOLLOW ? "\\textit{" : "{";
     buffer_add(p->out, p->cell++ ? " & " : "");
     tex_stack(p, open, b->text, b->flags & DOC_TIED ? "}\\,$\\approx$" : "}", b->extra);
+}
+
+/* Ends the row before this block, if there is one. */
+static void tex_row(tex_page *p, int i)
+{
+    doc_kind before = p->doc->block[i - 1].kind;
+    buffer_add(p->out, before == DOC_CELL || before == DOC_GROUP ? " \\\\\n" : "");
+    p->cell = 0;
 }
 
 static void tex_table_block(tex_page *p, int i)
@@ -166,9 +177,13 @@ static void tex_table_block(tex_page *p, int i)
     case DOC_COLUMN:
         tex_column(p, i);
         break;
+    case DOC_GROUP:
+        tex_row(p, i);
+        buffer_format(p->out, "\\multicolumn{%d}{l}{", p->columns);
+        tex_text(p, "\\textit{", b->text, "}}");
+        break;
     case DOC_ROW:
-        buffer_add(p->out, p->doc->block[i - 1].kind == DOC_CELL ? " \\\\\n" : "");
-        p->cell = 0;
+        tex_row(p, i);
         break;
     case DOC_CELL:
         tex_cell(p, b);

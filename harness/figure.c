@@ -25,18 +25,22 @@ figure_curve *figure_add_curve(figure_panel *p, const char *label, palette_style
     return c;
 }
 
+void figure_drop(figure *f)
+{
+    figure_panel *p = &f->panel[--f->panels];
+    for (int c = 0; c < p->curves; c++) {
+        free(p->curve[c].label);
+        free(p->curve[c].point);
+    }
+    free(p->curve);
+    free(p->title);
+    free(p->subtitle);
+}
+
 void figure_free(figure *f)
 {
-    for (int i = 0; i < f->panels; i++) {
-        figure_panel *p = &f->panel[i];
-        for (int c = 0; c < p->curves; c++) {
-            free(p->curve[c].label);
-            free(p->curve[c].point);
-        }
-        free(p->curve);
-        free(p->title);
-        free(p->subtitle);
-    }
+    while (f->panels > 0)
+        figure_drop(f);
     free(f->panel);
     f->panel = NULL;
     f->panels = 0;
@@ -44,12 +48,27 @@ void figure_free(figure *f)
 
 /* ------------------------------------------------------------------------------------------------ ranges and tics */
 
+/* "10⁻⁵" */
+static void figure_add_power(buffer *out, int exponent)
+{
+    static const char *const digits[] = {"\342\201\260", "\302\271",     "\302\262",     "\302\263",     "\342\201\264",
+                                         "\342\201\265", "\342\201\266", "\342\201\267", "\342\201\270", "\342\201\271"};
+    char text[16];
+    snprintf(text, sizeof text, "%d", abs(exponent));
+    buffer_add(out, exponent < 0 ? "10\342\201\273" : "10");
+    for (const char *p = text; *p; p++)
+        buffer_add(out, digits[*p - '0']);
+}
+
 static void figure_add_tic(figure_tic *tics, int *count, double at, int decimals)
 {
     if (*count == FIGURE_TICS_MAX)
         return;
     buffer text = BUFFER_INIT;
-    if (fabs(at) >= 1e5 || (at != 0 && fabs(at) < 1e-3))
+    double exponent = at > 0 ? log10(at) : 0;
+    if (fabs(exponent - round(exponent)) < 1e-9 && (exponent > 4.5 || exponent < -3.5))
+        figure_add_power(&text, (int)lround(exponent));
+    else if (fabs(at) >= 1e5 || (at != 0 && fabs(at) < 1e-3))
         buffer_number(&text, at);
     else
         buffer_fixed(&text, at, decimals);
@@ -127,6 +146,7 @@ static void figure_leave_out(figure_panel *p, figure_point *point)
 /* The axis ends where the curves do, so that their labels stand beside their ends. */
 static void figure_fit_x(figure_panel *p, double low, double high)
 {
+    p->x_fitted = 1;
     low = p->x_from_zero ? fmin(low, 0) : low;
     high = high > low ? high : low + 1; /* one x alone */
     p->x_high = high;
@@ -165,6 +185,40 @@ void figure_fit(figure_panel *p, double low, double high)
     p->y_high = y_high;
     if (p->x_tics == 0)
         figure_fit_x(p, x_low, x_high);
+}
+
+static int figure_shares(const figure_panel *a, const figure_panel *b)
+{
+    return a->shares && b->shares && strcmp(a->shares, b->shares) == 0;
+}
+
+static void figure_share_axes(figure_panel *p, int panels)
+{
+    double x_low = INFINITY, x_high = -INFINITY, y_low = INFINITY, y_high = -INFINITY;
+    for (int i = 0; i < panels; i++) {
+        x_low = fmin(x_low, p[i].x_low);
+        x_high = fmax(x_high, p[i].x_high);
+        y_low = fmin(y_low, p[i].y_low);
+        y_high = fmax(y_high, p[i].y_high);
+    }
+    for (int i = 0; i < panels; i++) {
+        if (p[i].x_fitted) {
+            p[i].x_tics = 0;
+            figure_fit_x(&p[i], x_low, x_high);
+        }
+        figure_fit(&p[i], y_low, y_high);
+    }
+}
+
+void figure_share(figure *f)
+{
+    int end;
+    for (int first = 0; first < f->panels; first = end) {
+        for (end = first + 1; end < f->panels && figure_shares(&f->panel[first], &f->panel[end]);)
+            end++;
+        if (end - first > 1)
+            figure_share_axes(&f->panel[first], end - first);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ labels */

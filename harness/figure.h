@@ -39,8 +39,10 @@ enum { FIGURE_TICS_MAX = 24 };
 typedef struct figure_panel {
     char *title, *subtitle;
     const char *x_title;
+    const char *shares;      /* neighbouring panels with the same word here share their axes (figure_share); NULL: none */
     double x_low, x_high, y_low, y_high;
     int x_from_zero;         /* figure_fit begins the x axis at 0 */
+    int x_fitted;            /* set by figure_fit where it found the x axis */
     double x_log, y_log;     /* base of a logarithmic axis; 0: linear */
     double train_x;          /* lengths up to here were met in training; NAN: not on this axis */
     int x_tics, y_tics;
@@ -66,12 +68,19 @@ figure_curve *figure_add_curve(figure_panel *p, const char *label, palette_style
  * fit. On a logarithmic y axis points at or below 0 become gaps and are counted in left_out. */
 void figure_fit(figure_panel *p, double low, double high);
 
+/* Gives neighbouring panels that figure_fit has set, and whose `shares` is the same, one range of x and of y with the same
+ * tics: the same curve must not look like two. An x axis that figure_fit did not find is left as it is. */
+void figure_share(figure *f);
+
 /* Spreads label heights: y[n] in px become the heights nearest to them (least squares) that keep their order, lie at least
  * `gap` apart and within low .. high; gap shrinks when they do not fit. */
 void figure_spread(double *y, int n, double gap, double low, double high);
 
 /* Writes NAME.tsv and NAME.layout.tsv into dir. */
 int figure_write(const figure *f, const char *dir, error *e);
+
+/* Removes the last panel. */
+void figure_drop(figure *f);
 
 void figure_free(figure *f);
 

@@ -1,12 +1,14 @@
 /* figure_layout.c - a figure as the two data files that the scripts of plots/ read.
  *
  * NAME.layout.tsv, by its first column (fractions are of the whole picture, g.. of the panel's plotting area):
- *   figure  width height                                                                     px
- *   panel   left right bottom top  x_low x_high y_low y_high  x_log y_log  train_x  first last  title subtitle x_title
- *   curve   colour dash point hollow_point kind                       kind: 0 method, 1 without points, 2 reference
- * level tic     panel axis at text                                        axis: 1 x, 2 y label   panel gx gy from_gx
- * from_gy colour text                   from: the curve's end, NaN when it lies elsewhere Curves are numbered over the
- * whole figure in the order of the blocks of NAME.tsv, from 1 (block 0 is the heading).
+ *
+ * - figure: width height, px
+ * - panel: left right bottom top x_low x_high y_low y_high x_log y_log train_x first last title subtitle x_title
+ * - curve: colour dash point hollow_point kind; kind 0: a method, 1: without points, 2: a reference level
+ * - tic: panel axis at text; axis 1: x, 2: y
+ * - label: panel gx gy from_gx from_gy colour text; from: the curve's end, NaN when it lies elsewhere
+ *
+ * Curves are numbered over the whole figure in the order of the blocks of NAME.tsv, from 1 (block 0 is the heading).
  */
 #include "figure.h"
 
@@ -18,7 +20,16 @@
 
 #include "csv.h"
 
-enum { LAYOUT_LEFT = 46, LAYOUT_TOP = 46, LAYOUT_BOTTOM = 46, LAYOUT_LABEL_GAP = 15, LAYOUT_FONT = 12 };
+#define LAYOUT_EARLY 0.9 /* of the x axis: a curve of many values that ends before ends early */
+
+enum {
+    LAYOUT_LEFT = 46,
+    LAYOUT_TIC = 14,
+    LAYOUT_TOP = 46,
+    LAYOUT_BOTTOM = 46,
+    LAYOUT_LABEL_GAP = 15,
+    LAYOUT_FONT = 12
+};
 
 /* Characters, not bytes: UTF-8 continuation bytes do not count. */
 static int layout_length(const char *text)
@@ -59,17 +70,39 @@ static int layout_end(const figure_curve *c)
     return i;
 }
 
-/* A curve that stops before the last x says so in its label, for the label then stands apart from it. */
+/* From 0 at the lower end of an axis to 1 at its upper end. */
+static double layout_share(double value, double low, double high, double log_base)
+{
+    if (log_base > 0)
+        return log(value / low) / log(high / low);
+    return (value - low) / (high - low);
+}
+
+/* A line from the label to the end of such a curve would look like a part of it. */
+static int layout_ends_early(const figure_panel *p, const figure_curve *c)
+{
+    int end = layout_end(c);
+    if (end < 0 || c->count == 1) /* a single point may stand anywhere */
+        return 0;
+    return c->bare ? layout_share(c->point[end].x, p->x_low, p->x_high, p->x_log) < LAYOUT_EARLY : end < c->count - 1;
+}
+
+/* A curve that stops before the last x says so in its label, for the label then stands apart from it. Of many values the
+ * x is that of several taken together, so it is rounded. */
 static char *layout_label(const figure_panel *p, const figure_curve *c)
 {
     buffer text = BUFFER_INIT;
-    int end = layout_end(c);
     buffer_add(&text, c->label);
-    if (end >= 0 && end < c->count - 1 && !c->bare) {
-        buffer_add(&text, " (to ");
-        for (int i = 0; i < p->x_tics; i++)
-            if (p->x_tic[i].at == c->point[end].x)
+    if (layout_ends_early(p, c)) {
+        double x = c->point[layout_end(c)].x;
+        buffer_add(&text, c->bare ? " (to \342\211\210 " : " (to ");
+        for (int i = 0; !c->bare && i < p->x_tics; i++)
+            if (p->x_tic[i].at == x)
                 buffer_add(&text, p->x_tic[i].text);
+        if (c->bare) {
+            double unit = x > 0 ? pow(10, floor(log10(x)) - 1) : 1; /* two digits */
+            buffer_fixed(&text, round(x / unit) * unit, unit < 1 ? (int)ceil(-log10(unit)) : 0);
+        }
         buffer_add(&text, ")");
     }
     return buffer_take(&text);
@@ -83,19 +116,21 @@ static double layout_right(const figure *f)
         for (int c = 0; c < f->panel[i].curves; c++) {
             char *label = layout_label(&f->panel[i], &f->panel[i].curve[c]);
             if (label)
-                most = fmax(most, layout_width(label) + 22);
+                most = fmax(most, layout_width(label) + 28);
             free(label);
         }
     }
-    return fmin(most, 0.45 * f->panel_width);
+    return fmin(most, 0.5 * f->panel_width);
 }
 
-/* From 0 at the lower end of an axis to 1 at its upper end. */
-static double layout_share(double value, double low, double high, double log_base)
+/* Room for the widest text at a y axis, LAYOUT_TIC px off it. All panels leave the same. */
+static double layout_left(const figure *f)
 {
-    if (log_base > 0)
-        return log(value / low) / log(high / low);
-    return (value - low) / (high - low);
+    double most = LAYOUT_LEFT;
+    for (int i = 0; i < f->panels; i++)
+        for (int t = 0; t < f->panel[i].y_tics; t++)
+            most = fmax(most, layout_width(f->panel[i].y_tic[t].text) + LAYOUT_TIC);
+    return fmin(most, 0.35 * f->panel_width);
 }
 
 /* ------------------------------------------------------------------------------------------------ numbers */
@@ -135,11 +170,11 @@ static int layout_rows(const figure *f)
     return (f->panels + f->columns - 1) / f->columns;
 }
 
-static layout_frame layout_frame_of(const figure *f, int panel, double right)
+static layout_frame layout_frame_of(const figure *f, int panel, double left, double right)
 {
     int row = panel / f->columns, column = panel % f->columns;
     double below = (double)(layout_rows(f) - 1 - row) * f->panel_height;
-    return (layout_frame){.left = column * f->panel_width + LAYOUT_LEFT,
+    return (layout_frame){.left = column * f->panel_width + left,
                           .right = (column + 1) * f->panel_width - right,
                           .bottom = below + LAYOUT_BOTTOM,
                           .top = below + f->panel_height - LAYOUT_TOP};
@@ -223,7 +258,7 @@ static void layout_write_tics(buffer *b, const figure_panel *p, int panel, int a
 static void layout_write_label(buffer *b, const figure_panel *p, const figure_curve *c, int panel, double gx, double gy,
                                double height)
 {
-    int end = layout_end(c), at_edge = end == c->count - 1;
+    int end = layout_end(c), at_edge = !layout_ends_early(p, c);
     char *text = layout_label(p, c);
     tsv_text(b, "label");
     tsv_integer(b, panel);
@@ -261,16 +296,16 @@ static int layout_write_labels(buffer *b, const figure_panel *p, const layout_fr
 
 static int layout_write(buffer *b, const figure *f)
 {
-    double right = layout_right(f);
+    double left = layout_left(f), right = layout_right(f);
     int first = 1, width = f->columns * f->panel_width, height = layout_rows(f) * f->panel_height;
     layout_write_figure(b, width, height);
     for (int i = 0; i < f->panels; i++) {
         const figure_panel *p = &f->panel[i];
-        layout_frame at = layout_frame_of(f, i, right);
+        layout_frame at = layout_frame_of(f, i, left, right);
         const double numbers[11] = {at.left / width, at.right / width, at.bottom / height, at.top / height,
                                     p->x_low,        p->x_high,        p->y_low,           p->y_high,
                                     p->x_log,        p->y_log,         p->train_x};
-        char *title = layout_fit(p->title, f->panel_width - LAYOUT_LEFT - 8);
+        char *title = layout_fit(p->title, f->panel_width - left - 8);
         const char *const texts[3] = {title ? title : p->title, p->subtitle, p->x_title};
         layout_write_panel(b, &numbers, first, first + p->curves - 1, texts);
         free(title);

@@ -99,6 +99,8 @@ int draft_end(figure_draft *d, const char *dir, const char *caption, profile_fig
     for (int i = 0; i < d->f.panels && status == 0; i++)
         if (d->f.panel[i].y_tics == 0)
             figure_fit(&d->f.panel[i], NAN, NAN);
+    if (status == 0)
+        figure_share(&d->f);
     if (status == 0 && (figure_write(&d->f, dir, e) < 0 || draft_csv(&d->f, dir, e) < 0))
         status = -1;
     if (status == 0)

@@ -25,6 +25,8 @@ int profile_figures_bias(const profile *p, const char *dir, profile_figures *out
         char title[48], name[24];
         snprintf(title, sizeof title, p->biases > 1 ? "Bias, layer %d" : "Bias", b->layer + 1);
         figure_panel *panel = draft_panel(&d, title, "added to scores, for each head", "distance from query to key");
+        if (panel)
+            panel->shares = "bias";
         for (int h = 0; h < b->heads; h++) {
             snprintf(name, sizeof name, "head %d", h + 1);
             draft_curve(&d, panel, name, h, b->value + h * b->count, b->count, b->least);
@@ -87,7 +89,7 @@ int profile_figures_attention(const profile_attention *a, const char *dir, profi
         snprintf(title, sizeof title, "Attention, layer %d", l + 1);
         figure_panel *p = draft_panel(&d, title, "mean weight, for each head", "distance from query to key");
         if (p)
-            p->y_log = 10;
+            p->y_log = 10, p->shares = "attention";
         draft_reference(&d, p, "even", a->uniform, a->len, 0);
         for (int h = 0; h < a->heads; h++) {
             snprintf(name, sizeof name, "head %d", h + 1);

@@ -9,8 +9,9 @@
 #include "error.h"
 #include "profile.h"
 
-/* What a person wants to know, for a terminal. */
-void profile_text(const profile *p, buffer *out);
+/* What a person wants to know, for a terminal of `width` columns: tables with a column for each head go on below where
+ * they are wider, sentences stand in one line each. 0: nothing is divided. */
+void profile_text(const profile *p, int width, buffer *out);
 
 /* Everything but the matrix of cosines, under "schema": "posbench-profile/1"; what has no value is null. NULL: no
  * memory. */

@@ -44,10 +44,18 @@ static void text_table(const profile_table *t, buffer *out)
     }
 }
 
-static void text_heads(buffer *out, const char *first, int heads)
+/* How many heads have room beside the first column; all where the width is not known. */
+static int text_heads_beside(int width, int heads)
 {
-    buffer_format(out, "\n%*s", TEXT_COLUMN, first);
-    for (int h = 0; h < heads; h++) {
+    int room = width / TEXT_COLUMN - 1;
+    return width <= 0 || room >= heads ? heads : room < 1 ? 1 : room;
+}
+
+/* The headings of heads first .. end-1. */
+static void text_heads(buffer *out, const char *rows, int first, int end)
+{
+    buffer_format(out, "\n%*s", TEXT_COLUMN, rows);
+    for (int h = first; h < end; h++) {
         char head[24];
         snprintf(head, sizeof head, "head %d", h + 1);
         buffer_format(out, "%*s", TEXT_COLUMN, head);
@@ -55,18 +63,25 @@ static void text_heads(buffer *out, const char *first, int heads)
     buffer_add(out, "\n");
 }
 
-static void text_bias(const profile_bias *b, buffer *out)
+static void text_bias_heads(const profile_bias *b, int first, int end, buffer *out)
 {
     int steps[PROFILE_STEPS_MAX], count = profile_steps(b->count + b->least, steps);
-    buffer_format(out, "\nBias, from layer %d on\n", b->layer + 1);
-    text_heads(out, "distance", b->heads);
+    text_heads(out, "distance", first, end);
     for (int i = b->least ? 1 - count : 0; i < count; i++) {
         int d = i < 0 ? -steps[-i] : steps[i];
         buffer_format(out, "%*d", TEXT_COLUMN, d);
-        for (int h = 0; h < b->heads; h++)
+        for (int h = first; h < end; h++)
             text_number(out, b->value[h * b->count + d - b->least], 4);
         buffer_add(out, "\n");
     }
+}
+
+static void text_bias(const profile_bias *b, int width, buffer *out)
+{
+    int beside = text_heads_beside(width, b->heads);
+    buffer_format(out, "\nBias, from layer %d on\n", b->layer + 1);
+    for (int h = 0; h < b->heads; h += beside)
+        text_bias_heads(b, h, h + beside < b->heads ? h + beside : b->heads, out);
 }
 
 static void text_rotary(const profile_rotary *r, buffer *out)
@@ -89,24 +104,30 @@ static void text_rotary(const profile_rotary *r, buffer *out)
         }
 }
 
-static void text_attention(const profile_attention *a, buffer *out)
+/* what: 0 mean distance, 1 entropy */
+static void text_attention_heads(const profile_attention *a, int what, int first, int end, buffer *out)
 {
-    static const char *const titles[] = {"distance", "entropy"};
+    text_heads(out, what ? "entropy" : "distance", first, end);
+    for (int l = 0; l < a->layers; l++) {
+        char layer[24];
+        snprintf(layer, sizeof layer, "layer %d", l + 1);
+        buffer_format(out, "%*s", TEXT_COLUMN, layer);
+        for (int h = first; h < end; h++)
+            text_number(out, (what ? a->entropy : a->distance)[l * a->heads + h], what ? 3 : 2);
+        buffer_add(out, "\n");
+    }
+}
+
+static void text_attention(const profile_attention *a, int width, buffer *out)
+{
+    int beside = text_heads_beside(width, a->heads);
     profile_words w = {0};
     buffer_add(out, "\nAttention\n");
     profile_words_attention(a, &w);
     text_lines(out, &w);
-    for (int what = 0; what < 2; what++) {
-        text_heads(out, titles[what], a->heads);
-        for (int l = 0; l < a->layers; l++) {
-            char layer[24];
-            snprintf(layer, sizeof layer, "layer %d", l + 1);
-            buffer_format(out, "%*s", TEXT_COLUMN, layer);
-            for (int h = 0; h < a->heads; h++)
-                text_number(out, (what ? a->entropy : a->distance)[l * a->heads + h], what ? 3 : 2);
-            buffer_add(out, "\n");
-        }
-    }
+    for (int what = 0; what < 2; what++)
+        for (int h = 0; h < a->heads; h += beside)
+            text_attention_heads(a, what, h, h + beside < a->heads ? h + beside : a->heads, out);
 }
 
 static void text_hidden(const readout_states *h, buffer *out)
@@ -123,18 +144,18 @@ static void text_hidden(const readout_states *h, buffer *out)
     }
 }
 
-void profile_text(const profile *p, buffer *out)
+void profile_text(const profile *p, int width, buffer *out)
 {
     profile_words_target(p, out);
     buffer_add(out, "\n");
     if (p->has_table)
         text_table(&p->table, out);
     for (int i = 0; i < p->biases; i++)
-        text_bias(&p->bias[i], out);
+        text_bias(&p->bias[i], width, out);
     for (int i = 0; i < p->rotaries; i++)
         text_rotary(&p->rotary[i], out);
     if (p->has_attention)
-        text_attention(&p->attention, out);
+        text_attention(&p->attention, width, out);
     if (p->has_hidden)
         text_hidden(&p->hidden, out);
     if (!p->has_table && !p->biases && !p->rotaries && !p->has_attention && !p->has_hidden)

@@ -12,12 +12,14 @@
 enum { CHART_CRITICAL_MAX = 64 };
 enum { CHART_CHARACTER = 7, CHART_ROW = 30, CHART_TOP = 60, CHART_HEADING = 52, CHART_LINE = 22, CHART_RULER = 26 };
 
-/* Room for the longest name at the left of a chart, px. */
-static int chart_names_width(const report_view *v)
+/* Room for the longest name at the left of a chart, px: labels, or lines of parts. */
+static int chart_names_width(const report_view *v, int of_lines)
 {
     size_t most = 0;
-    for (int m = 0; m < v->methods; m++)
-        most = strlen(v->method[m].label) > most ? strlen(v->method[m].label) : most;
+    for (int m = 0; m < v->methods; m++) {
+        size_t length = strlen(of_lines ? v->method[m].line : v->method[m].label);
+        most = length > most ? length : most;
+    }
     int width = 24 + CHART_CHARACTER * (int)most;
     return width < 420 ? width : 420;
 }
@@ -91,6 +93,35 @@ void report_reach_text(const summary_curve *c, buffer *out)
     buffer_format(out, "%s%s%s", c->reach_is_last ? "\342\211\245 " : "", ratio, c->learned ? "" : " *");
 }
 
+/* Rows of the heat table: methods, and a heading above each part where there are several. Row 1 is the lowest. */
+static int chart_reach_rows(const report_view *v)
+{
+    return v->methods + (v->parts > 1 ? v->parts : 0);
+}
+
+static int chart_reach_row(const report_view *v, int method)
+{
+    return v->methods - method + (v->parts > 1 ? v->parts - 1 - v->method[method].part : 0);
+}
+
+/* A block of the data file for them, in the columns of the rows. */
+static void chart_reach_headings(const report_view *v, buffer *b)
+{
+    buffer_add(b, v->parts > 1 ? "\n\n" : "");
+    for (int m = 0; v->parts > 1 && m < v->methods; m++) {
+        if (m > 0 && v->method[m].part == v->method[m - 1].part)
+            continue;
+        tsv_text(b, v->part[v->method[m].part]);
+        tsv_text(b, "");
+        tsv_number(b, NAN);
+        tsv_integer(b, chart_reach_row(v, m) + 1);
+        for (int i = 0; i < 3; i++)
+            tsv_number(b, NAN);
+        tsv_text(b, "");
+        tsv_end(b);
+    }
+}
+
 static void chart_reach_cell(const report_view *v, const view_panel *p, int method, int column, buffer *b)
 {
     const summary_curve *c = p->curve[method];
@@ -98,10 +129,10 @@ static void chart_reach_cell(const report_view *v, const view_panel *p, int meth
     buffer title = BUFFER_INIT, text = BUFFER_INIT;
     chart_heading(v, p, &title);
     report_reach_text(c, &text);
-    tsv_text(b, v->method[method].label);
+    tsv_text(b, v->method[method].line);
     tsv_text(b, buffer_text(&title));
     tsv_integer(b, column);
-    tsv_integer(b, v->methods - method);
+    tsv_integer(b, chart_reach_row(v, method));
     tsv_number(b, c ? c->reach : NAN);
     tsv_integer(b, (long)palette_ramp(share));
     tsv_integer(b, (long)palette_ramp_text(share));
@@ -113,6 +144,8 @@ static void chart_reach_cell(const report_view *v, const view_panel *p, int meth
 
 int report_reach_write(const report_view *v, const char *dir, report_figures *out, error *e)
 {
+    if (chart_most(v) <= 1)
+        return 0; /* nothing was tested past the training length */
     buffer b = BUFFER_INIT;
     int columns = 0, widest = 0;
     buffer_add(&b, "method\ttask\tcolumn\trow\tratio\tcolour\ttext_colour\ttext\n");
@@ -128,9 +161,10 @@ int report_reach_write(const report_view *v, const char *dir, report_figures *ou
         for (int m = 0; m < v->methods; m++)
             chart_reach_cell(v, p, m, columns, &b);
     }
-    int cell = widest * CHART_CHARACTER + 16 > 104 ? widest * CHART_CHARACTER + 16 : 104, left = chart_names_width(v);
+    chart_reach_headings(v, &b);
+    int cell = widest * CHART_CHARACTER + 16 > 104 ? widest * CHART_CHARACTER + 16 : 104, left = chart_names_width(v, 1);
     figure_chart c = {.width = left + columns * cell + 16,
-                      .height = CHART_TOP + CHART_HEADING + v->methods * CHART_ROW + 12,
+                      .height = CHART_TOP + CHART_HEADING + chart_reach_rows(v) * CHART_ROW + 12,
                       .left = left,
                       .right = 16,
                       .bottom = 12,
@@ -138,7 +172,7 @@ int report_reach_write(const report_view *v, const char *dir, report_figures *ou
                       .x_low = 0.5,
                       .x_high = columns + 0.5,
                       .y_low = 0.5,
-                      .y_high = v->methods + 0.5,
+                      .y_high = chart_reach_rows(v) + 0.5,
                       .title = "How far it holds",
                       .subtitle = "longest multiple of the training length that keeps 90 % of the score",
                       .x_title = ""};
@@ -166,14 +200,14 @@ static const char *chart_critical(const report_view *v, char text[CHART_CRITICAL
     return text;
 }
 
-static void chart_rank_row(const report_view *v, int method, buffer *b)
+static void chart_rank_row(const report_view *v, int place, buffer *b)
 {
-    const view_method *m = &v->method[method];
+    const view_method *m = &v->method[v->by_rank[place]];
     char label[CHART_CRITICAL_MAX];
     buffer text = BUFFER_INIT;
     buffer_fixed(&text, m->rank, 2);
     tsv_text(b, m->label);
-    tsv_integer(b, v->methods - method);
+    tsv_integer(b, v->methods - place);
     tsv_number(b, m->rank);
     tsv_number(b, m->rank_low);
     tsv_number(b, m->rank_high);
@@ -181,8 +215,9 @@ static void chart_rank_row(const report_view *v, int method, buffer *b)
     tsv_integer(b, palette_point(&m->style, 0));
     tsv_text(b, buffer_text(&text));
     tsv_number(b, m->reciprocal);
-    tsv_number(b, method == 0 ? fmin(m->rank + v->critical, v->methods + CHART_RANK_MARGIN) : NAN);
-    tsv_text(b, method == 0 ? chart_critical(v, label) : "");
+    int has_end = place == 0 && !isnan(v->critical); /* fmin would pass NAN over */
+    tsv_number(b, has_end ? fmin(m->rank + v->critical, v->methods + CHART_RANK_MARGIN) : NAN);
+    tsv_text(b, place == 0 ? chart_critical(v, label) : "");
     tsv_end(b);
     buffer_free(&text);
 }
@@ -200,7 +235,7 @@ int report_ranks_write(const report_view *v, const char *dir, report_figures *ou
     int ruler = isnan(v->critical) ? 0 : CHART_RULER;
     figure_chart c = {.width = 680,
                       .height = CHART_TOP + ruler + v->methods * CHART_ROW + 50,
-                      .left = chart_names_width(v),
+                      .left = chart_names_width(v, 0),
                       .right = 56,
                       .bottom = 50,
                       .top = CHART_TOP + ruler,

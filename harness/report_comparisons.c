@@ -41,8 +41,10 @@ static void comparison_columns(const view_panel *p, document *d)
     doc_add(d, DOC_COLUMN, "p", "Holm's p");
     doc_add(d, DOC_COLUMN, "d_z", "rank-biserial");
     doc_add(d, DOC_COLUMN, "pairs", "needed");
-    doc_add(d, DOC_COLUMN, "difference", "of the areas");
-    doc_add(d, DOC_COLUMN, "p", "Holm's p");
+    if (view_is_past(p)) {
+        doc_add(d, DOC_COLUMN, "difference", "of the areas");
+        doc_add(d, DOC_COLUMN, "p", "Holm's p");
+    }
     buffer_free(&at);
 }
 
@@ -98,24 +100,39 @@ static int comparison_same_reason(const summary_contrast *c, const char *reason)
     return c && strcmp(c->reason, reason) == 0;
 }
 
+/* The methods with this reason, or "all". */
+static void comparison_named(const report_view *v, const view_panel *p, const char *reason, buffer *note)
+{
+    int named = 0, others = 0;
+    for (int m = 0; m < v->methods; m++) {
+        const summary_contrast *c = comparison_of(v, p, m, 0);
+        named += comparison_same_reason(c, reason);
+        others += c && !comparison_same_reason(c, reason);
+    }
+    if (named > 2 && others == 0) {
+        buffer_add(note, "All");
+        return;
+    }
+    for (int m = 0, before = 0; m < v->methods; m++)
+        if (comparison_same_reason(comparison_of(v, p, m, 0), reason)) {
+            buffer_add(note, before++ ? ", " : "");
+            doc_name(note, v->method[m].label);
+        }
+}
+
 /* "`a`, `b`: no value: undefined" for each reason once. */
 static void comparison_reasons(const report_view *v, const view_panel *p, document *d)
 {
     buffer note = BUFFER_INIT;
     for (int m = 0; m < v->methods; m++) {
         const summary_contrast *c = comparison_of(v, p, m, 0);
-        int known = !c || !*c->reason, named = 0;
+        int known = !c || !*c->reason;
         for (int k = 0; k < m && !known; k++)
             known = comparison_same_reason(comparison_of(v, p, k, 0), c->reason);
         if (known)
             continue;
         buffer_add(&note, note.length > 0 ? " " : "");
-        for (int k = m; k < v->methods; k++) {
-            if (!comparison_same_reason(comparison_of(v, p, k, 0), c->reason))
-                continue;
-            buffer_add(&note, named++ ? ", " : "");
-            doc_name(&note, v->method[k].label);
-        }
+        comparison_named(v, p, c->reason, &note);
         buffer_add(&note, ": ");
         doc_plain(&note, c->reason);
         buffer_add(&note, ".");
@@ -154,8 +171,10 @@ void report_comparison_table(const report_view *v, const view_panel *p, document
         comparison_p_cell(at, d);
         comparison_effect(at, d);
         comparison_pairs(at, d);
-        comparison_difference(area, d);
-        comparison_p_cell(area, d);
+        if (view_is_past(p)) {
+            comparison_difference(area, d);
+            comparison_p_cell(area, d);
+        }
     }
     doc_add(d, DOC_TABLE_END, NULL, NULL);
     comparison_reasons(v, p, d);
@@ -188,27 +207,28 @@ static void comparison_friedman(const stat_friedman_result *f, buffer *b)
     buffer_add(b, ". ");
 }
 
-/* The methods stand in order of rank, the best first. */
 static void comparison_critical(const report_view *v, buffer *b)
 {
+    const view_method *best = &v->method[v->by_rank[0]];
     int tied = 0, ranked = 0;
     buffer_add(b, "Mean ranks are separable at the 5 % level (Nemenyi) where they are at least ");
     buffer_fixed(b, v->critical, 2);
     buffer_add(b, " apart. ");
-    for (int m = 1; m < v->methods && !isnan(v->method[m].rank); m++) {
+    for (int i = 1; i < v->methods && !isnan(v->method[v->by_rank[i]].rank); i++) {
+        const view_method *m = &v->method[v->by_rank[i]];
         ranked++;
-        if (v->method[m].rank - v->method[0].rank >= v->critical)
+        if (m->rank - best->rank >= v->critical)
             continue;
         if (tied++ == 0) {
             buffer_add(b, "By these tasks alone, the following cannot be told apart from the best, ");
-            doc_name(b, v->method[0].label);
+            doc_name(b, best->label);
         }
         buffer_add(b, tied > 1 ? ", " : ": ");
-        doc_name(b, v->method[m].label);
+        doc_name(b, m->label);
     }
     if (tied == 0) {
         buffer_add(b, "The best, ");
-        doc_name(b, v->method[0].label);
+        doc_name(b, best->label);
         buffer_add(b, ", is separable from every other.");
     } else {
         buffer_add(b, tied == ranked ? " \342\200\223 that is, all." : ".");

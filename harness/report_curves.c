@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVE_BINS = 100 };
+enum { CURVE_BINS = 100, CURVE_GAP = 6 };
 
 /* Sums of one curve: value of bin b is sum[b] / n[b]. */
 typedef struct curve_sum {
@@ -25,24 +25,48 @@ static void curve_add(curve_sum *c, double x, double x_most, double value)
     c->n[bin]++;
 }
 
-/* A run that is shorter than there are bins leaves some empty: these are left out rather than drawn as gaps. */
+/* How many empty bins in a row belong to a curve with fewer values than bins; more are a part that was not measured.
+ * step[0 .. count-1]: from each filled bin to the next. */
+static int curve_usual_step(const int *step, int count)
+{
+    int most = 0, usual = 1;
+    for (int i = 0; i < count; i++) {
+        int same = 0;
+        for (int k = 0; k < count; k++)
+            same += step[k] == step[i];
+        if (same > most) {
+            most = same;
+            usual = step[i];
+        }
+    }
+    return usual;
+}
+
+/* A run that is shorter than there are bins leaves some empty: these are left out rather than drawn as gaps. Where much
+ * more is empty the line has one. */
 static int curve_finish(const curve_sum *c, double x_most, const view_method *m, figure_panel *out)
 {
-    int last = CURVE_BINS - 1, filled = 0;
-    while (last >= 0 && c->n[last] == 0)
-        last--;
-    for (int b = 0; b <= last; b++)
-        filled += c->n[b] > 0;
+    int bin[CURVE_BINS], step[CURVE_BINS], filled = 0, gaps = 0;
+    for (int b = 0; b < CURVE_BINS; b++)
+        if (c->n[b] > 0)
+            bin[filled++] = b;
     if (filled == 0)
         return 0;
-    figure_curve *curve = figure_add_curve(out, m->label, m->style, filled);
+    for (int i = 0; i + 1 < filled; i++)
+        step[i] = bin[i + 1] - bin[i];
+    int widest = CURVE_GAP * curve_usual_step(step, filled - 1);
+    for (int i = 0; i + 1 < filled; i++)
+        gaps += step[i] > widest;
+    figure_curve *curve = figure_add_curve(out, m->line, m->style, filled + gaps);
     if (!curve)
         return -1;
     curve->bare = 1;
-    for (int b = 0, i = 0; b <= last; b++)
-        if (c->n[b] > 0)
-            curve->point[i++] =
-                (figure_point){.x = x_most * (b + 0.5) / CURVE_BINS, .y = c->sum[b] / c->n[b], .low = NAN, .high = NAN};
+    for (int i = 0, at = 0; i < filled; i++) {
+        double x = x_most * (bin[i] + 0.5) / CURVE_BINS;
+        curve->point[at++] = (figure_point){.x = x, .y = c->sum[bin[i]] / c->n[bin[i]], .low = NAN, .high = NAN};
+        if (i + 1 < filled && step[i] > widest)
+            curve->point[at++].x = x; /* without a value: the line ends here and begins anew */
+    }
     return 0;
 }
 
@@ -71,6 +95,15 @@ static int *curve_tasks(const report_view *v)
     if (task)
         task[tasks] = -1;
     return task;
+}
+
+/* Sets the axes of the last panel; one without curves, of a part that was not run on this task, is dropped. */
+static void curve_end_panel(figure *f)
+{
+    if (f->panel[f->panels - 1].curves == 0)
+        figure_drop(f);
+    else
+        figure_fit(&f->panel[f->panels - 1], NAN, NAN);
 }
 
 /* ------------------------------------------------------------------------------------------------ loss by position */
@@ -142,7 +175,7 @@ static int positions_add_method(const report_view *v, const run_record *first, c
     return curve_finish(&c, most, &v->method[method], out);
 }
 
-static int positions_panel(const report_view *v, const run_record *first, const char *mode, figure *f)
+static int positions_panel(const report_view *v, const run_record *first, const char *mode, int part, figure *f)
 {
     double most = 0;
     for (int i = 0; i < v->runs.count; i++)
@@ -153,14 +186,13 @@ static int positions_panel(const report_view *v, const run_record *first, const 
     figure_panel *p = &f->panel[f->panels++];
     buffer subtitle = BUFFER_INIT;
     buffer_format(&subtitle, "loss by position, nats per token, %s", mode);
-    *p = (figure_panel){.title = strdup(first->config.task),
-                        .subtitle = buffer_take(&subtitle),
-                        .x_title = "position, tokens",
-                        .train_x = results_number(first, "data.train_tokens_max")};
+    *p = (figure_panel){.x_title = "position, tokens", .train_x = results_number(first, "data.train_tokens_max")};
+    if (report_part_words(v, part, first->config.task, first->config.task, &subtitle, p) < 0)
+        return -1;
     for (int m = 0; m < v->methods; m++)
-        if (!p->title || !p->subtitle || positions_add_method(v, first, mode, most, m, p) < 0)
+        if (v->method[m].part == part && positions_add_method(v, first, mode, most, m, p) < 0)
             return -1;
-    figure_fit(p, NAN, NAN);
+    curve_end_panel(f);
     return 0;
 }
 
@@ -172,14 +204,15 @@ int report_positions_write(const report_view *v, const char *dir, report_figures
 {
     figure f = {.name = "positions", .title = "Loss by position"};
     int *task = curve_tasks(v), status = task ? 0 : -1;
-    f.panel = calloc((size_t)(v->runs.count + 1) * POSITIONS_MODES, sizeof *f.panel);
+    f.panel = calloc((size_t)(v->runs.count + 1) * POSITIONS_MODES * (size_t)v->parts, sizeof *f.panel);
     status = f.panel ? status : -1;
     for (int t = 0; status == 0 && task[t] >= 0; t++)
         for (int mode = 0; status == 0 && mode < POSITIONS_MODES; mode++)
-            status = positions_panel(v, &v->runs.run[task[t]], positions_modes[mode], &f);
+            for (int part = 0; status == 0 && part < v->parts; part++)
+                status = positions_panel(v, &v->runs.run[task[t]], positions_modes[mode], part, &f);
     free(task);
     if (status == 0)
-        report_share_scale(&f);
+        figure_share(&f);
     if (status == 0 && f.panels > 0)
         return report_panels_write(&f, REPORT_POSITIONS, "curves.gp", dir, out, e);
     figure_free(&f);
@@ -211,7 +244,7 @@ static int training_add_method(const report_view *v, const run_record *first, do
     return curve_finish(&c, most, &v->method[method], out);
 }
 
-static int training_panel(const report_view *v, const run_record *first, figure *f)
+static int training_panel(const report_view *v, const run_record *first, int part, figure *f)
 {
     double most = 0;
     for (int i = 0; i < v->runs.count; i++)
@@ -220,15 +253,15 @@ static int training_panel(const report_view *v, const run_record *first, figure 
     if (most == 0)
         return 0;
     figure_panel *p = &f->panel[f->panels++];
-    *p = (figure_panel){.title = strdup(first->config.task),
-                        .subtitle = strdup("training loss, nats per token, log scale"),
-                        .x_title = "step",
-                        .y_log = 10,
-                        .train_x = NAN};
+    buffer subtitle = BUFFER_INIT;
+    buffer_add(&subtitle, "training loss, nats per token, log scale");
+    *p = (figure_panel){.x_title = "step", .y_log = 10, .train_x = NAN};
+    if (report_part_words(v, part, first->config.task, first->config.task, &subtitle, p) < 0)
+        return -1;
     for (int m = 0; m < v->methods; m++)
-        if (!p->title || !p->subtitle || training_add_method(v, first, most, m, p) < 0)
+        if (v->method[m].part == part && training_add_method(v, first, most, m, p) < 0)
             return -1;
-    figure_fit(p, NAN, NAN);
+    curve_end_panel(f);
     return 0;
 }
 
@@ -236,11 +269,14 @@ int report_training_write(const report_view *v, const char *dir, report_figures 
 {
     figure f = {.name = "training", .title = "Training loss"};
     int *task = curve_tasks(v), status = task ? 0 : -1;
-    f.panel = calloc((size_t)v->runs.count + 1, sizeof *f.panel);
+    f.panel = calloc((size_t)(v->runs.count + 1) * (size_t)v->parts, sizeof *f.panel);
     status = f.panel ? status : -1;
     for (int t = 0; status == 0 && task[t] >= 0; t++)
-        status = training_panel(v, &v->runs.run[task[t]], &f);
+        for (int part = 0; status == 0 && part < v->parts; part++)
+            status = training_panel(v, &v->runs.run[task[t]], part, &f);
     free(task);
+    if (status == 0)
+        figure_share(&f);
     if (status == 0 && f.panels > 0)
         return report_panels_write(&f, REPORT_TRAINING, "curves.gp", dir, out, e);
     figure_free(&f);

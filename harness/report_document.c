@@ -1,5 +1,6 @@
 #include "report_document.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,12 @@ static void document_figure(const report_figures *f, report_figure_kind kind, co
     int whole = f->first[kind];
     if (whole < 0)
         return;
-    doc_block *b = doc_add(d, DOC_FIGURE, caption, f->item[whole].stem);
+    buffer words = BUFFER_INIT;
+    buffer_add(&words, caption);
+    if (f->divided && (kind == REPORT_EXTRAPOLATION || kind == REPORT_POSITIONS || kind == REPORT_TRAINING ||
+                       kind == REPORT_COST))
+        buffer_format(&words, " A panel for each %s, on common axes.", f->divided);
+    doc_block *b = doc_add_buffer(d, DOC_FIGURE, &words, f->item[whole].stem);
     b->more = strdup(f->item[whole].title);
     d->failed |= !b->more;
     for (int i = whole + 1; i < f->count && f->item[i].part_of == whole; i++)
@@ -174,13 +180,14 @@ void report_document(const report_view *v, const report_figures *f, const report
         "nothing longer was tested. \342\200\223: nothing above chance in distribution. *: no run fitted in "
         "distribution, so there was little to keep.",
         d);
-    document_figure(
-        f, REPORT_RANKS,
-        "Mean rank past the training length, over tasks and seeds. Pale bars: 95 % interval over seeds, for these "
-        "tasks. "
-        "Shaded: what lies within the critical difference of the best (Nemenyi, 5 %), that is, what these tasks alone "
-        "cannot tell apart from it.",
-        d);
+    document_figure(f, REPORT_RANKS,
+                    isnan(v->critical)
+                        ? "Mean rank past the training length, over tasks and seeds. Pale bars: 95 % interval over "
+                          "seeds, for these tasks."
+                        : "Mean rank past the training length, over tasks and seeds. Pale bars: 95 % interval over "
+                          "seeds, for these tasks. Shaded: what lies within the critical difference of the best "
+                          "(Nemenyi, 5 %), that is, what these tasks alone cannot tell apart from it.",
+                    d);
     report_over_tasks(v, d);
     document_tasks(v, d);
     if (f->first[REPORT_POSITIONS] >= 0) {

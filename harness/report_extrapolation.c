@@ -17,12 +17,12 @@ static void extrapolation_set_point(const view_panel *p, const summary_row *row,
     point->hollow = *row->flag != '\0';
 }
 
-static int extrapolation_add_methods(const report_view *v, const view_panel *p, figure_panel *out)
+static int extrapolation_add_methods(const report_view *v, const view_panel *p, int part, figure_panel *out)
 {
     for (int m = 0; m < v->methods; m++) {
-        if (!view_ran(p, m))
+        if (v->method[m].part != part || !view_ran(p, m))
             continue;
-        figure_curve *c = figure_add_curve(out, v->method[m].label, v->method[m].style, p->lengths);
+        figure_curve *c = figure_add_curve(out, v->method[m].line, v->method[m].style, p->lengths);
         if (!c)
             return -1;
         for (int l = 0; l < p->lengths; l++)
@@ -64,8 +64,10 @@ static void extrapolation_set_x(const view_panel *p, figure_panel *out)
     }
 }
 
-static int extrapolation_panel(const report_view *v, const view_panel *p, figure_panel *out)
+/* Appends the panel of a part, unless none of it was run on this task. */
+static int extrapolation_panel(const report_view *v, const view_panel *p, int part, figure *f)
 {
+    figure_panel *out = &f->panel[f->panels];
     buffer subtitle = BUFFER_INIT;
     buffer_add(&subtitle, p->metric->title);
     if (isinf(p->metric->high)) /* a share needs no unit */
@@ -73,12 +75,16 @@ static int extrapolation_panel(const report_view *v, const view_panel *p, figure
     if (strcmp(p->mode, "teacher_forced") != 0)
         buffer_format(&subtitle, ", %s", p->mode);
     buffer_format(&subtitle, ", trained at %d", p->train_len);
-    out->title = strdup(p->task);
-    out->subtitle = buffer_take(&subtitle);
-    out->x_title = "test length / training length";
-    out->train_x = 1;
-    if (!out->title || !out->subtitle || extrapolation_add_methods(v, p, out) < 0 ||
-        extrapolation_add_chance(p, out) < 0)
+    *out = (figure_panel){.x_title = "test length / training length", .train_x = 1};
+    f->panels++;
+    if (report_part_words(v, part, p->task, p->task, &subtitle, out) < 0 ||
+        extrapolation_add_methods(v, p, part, out) < 0)
+        return -1;
+    if (out->curves == 0) {
+        figure_drop(f);
+        return 0;
+    }
+    if (extrapolation_add_chance(p, out) < 0)
         return -1;
     extrapolation_set_x(p, out);
     int bounded = isfinite(p->metric->high); /* shares keep one scale in all panels, losses need their own */
@@ -89,11 +95,11 @@ static int extrapolation_panel(const report_view *v, const view_panel *p, figure
 int report_extrapolation_write(const report_view *v, const char *dir, report_figures *out, error *e)
 {
     figure f = {.name = "extrapolation", .title = "Score over test length", .panel = NULL};
-    f.panel = calloc((size_t)v->panels + 1, sizeof *f.panel);
+    f.panel = calloc((size_t)v->panels * (size_t)v->parts + 1, sizeof *f.panel);
     int status = f.panel ? 0 : -1;
     for (int i = 0; status == 0 && i < v->panels; i++)
-        if (v->panel[i].primary)
-            status = extrapolation_panel(v, &v->panel[i], &f.panel[f.panels++]);
+        for (int part = 0; status == 0 && v->panel[i].primary && part < v->parts; part++)
+            status = extrapolation_panel(v, &v->panel[i], part, &f);
     if (status < 0) {
         figure_free(&f);
         return error_set(e, ERROR_ENVIRONMENT, "out of memory");
@@ -102,6 +108,6 @@ int report_extrapolation_write(const report_view *v, const char *dir, report_fig
         figure_free(&f);
         return 0;
     }
-    report_share_scale(&f);
+    figure_share(&f);
     return report_panels_write(&f, REPORT_EXTRAPOLATION, "curves.gp", dir, out, e);
 }

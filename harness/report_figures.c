@@ -25,22 +25,26 @@ report_figure *report_figure_add(report_figures *f, const char *stem, const char
 static void report_shape(figure *f)
 {
     f->columns = f->panels <= 3 ? f->panels : f->panels == 4 ? 2 : 3;
-    f->panel_width = f->panels == 1 ? 680 : f->columns == 2 ? 520 : 410;
-    f->panel_height = f->panels == 1 ? 400 : 310;
+    f->panel_width = f->panels == 1 ? 600 : f->columns == 2 ? 520 : 410;
+    f->panel_height = f->panels == 1 ? 360 : 310;
 }
 
-void report_share_scale(figure *f)
+/* A part's heading takes the place of the task's, which goes before the subtitle where there are several. */
+int report_part_words(const report_view *v, int part, const char *task, const char *undivided, buffer *subtitle,
+                      figure_panel *out)
 {
-    int end;
-    for (int first = 0; first < f->panels; first = end) {
-        double low = f->panel[first].y_low, high = f->panel[first].y_high;
-        for (end = first + 1; end < f->panels && strcmp(f->panel[end].title, f->panel[first].title) == 0; end++) {
-            low = fmin(low, f->panel[end].y_low);
-            high = fmax(high, f->panel[end].y_high);
-        }
-        for (int i = first; i < end && end - first > 1; i++)
-            figure_fit(&f->panel[i], low, high);
-    }
+    int tasks = 0;
+    for (int i = 0; i < v->panels; i++)
+        tasks += v->panel[i].primary;
+    buffer words = BUFFER_INIT;
+    if (v->parts > 1 && tasks > 1)
+        buffer_format(&words, "%.*s: ", (int)strcspn(task, "("), task);
+    buffer_add(&words, buffer_text(subtitle));
+    buffer_free(subtitle);
+    out->title = strdup(v->parts > 1 ? v->part[part] : undivided);
+    out->subtitle = buffer_take(&words);
+    out->shares = task;
+    return out->title && out->subtitle ? 0 : -1;
 }
 
 int report_panels_write(figure *f, report_figure_kind kind, const char *script, const char *dir, report_figures *out,
@@ -93,7 +97,7 @@ char *report_panel_title(const report_view *v, const view_panel *p)
 
 int report_figures_write(const report_view *v, const char *dir, report_figures *out, error *e)
 {
-    *out = (report_figures){0};
+    *out = (report_figures){.divided = v->parts < 2 ? NULL : v->by_setting ? "setting" : "encoding"};
     for (int i = 0; i < REPORT_FIGURE_KINDS; i++)
         out->first[i] = -1;
     if (report_extrapolation_write(v, dir, out, e) < 0 || report_reach_write(v, dir, out, e) < 0 ||

@@ -34,6 +34,7 @@ typedef enum report_figure_kind {
 typedef struct report_figures {
     int count;
     report_figure item[REPORT_FIGURES_MAX];
+    const char *divided;            /* what has panels of its own in figures of all methods, "setting"; NULL: nothing */
     int first[REPORT_FIGURE_KINDS]; /* index of the figure of a kind; -1: the records hold nothing for it */
 } report_figures;
 
@@ -56,9 +57,10 @@ double report_reach_share(const report_view *v, const summary_curve *c);
 /* Registers a picture; NULL with e set when there are too many. */
 report_figure *report_figure_add(report_figures *f, const char *stem, const char *script, const char *title, error *e);
 
-/* Neighbouring panels with one title, of a score without bounds, get one scale of y: the same curve must not look like
- * two because the task was measured in two ways. For linear axes that figure_fit has set. */
-void report_share_scale(figure *f);
+/* The words above a panel of one part of a task. undivided: what stands there where nothing is divided. title and
+ * subtitle are malloc'ed; subtitle is emptied. -1: no memory. */
+int report_part_words(const report_view *v, int part, const char *task, const char *undivided, buffer *subtitle,
+                      figure_panel *out);
 
 /* Writes a figure: with all panels, and where there are several once each, as parts. f->panel is freed. */
 int report_panels_write(figure *f, report_figure_kind kind, const char *script, const char *dir, report_figures *out, error *e);

@@ -14,13 +14,12 @@ static const char *group_bracket(const char *label)
     return bracket ? bracket : label + strlen(label);
 }
 
-static char *group_name(const char *label)
+char *report_label_name(const char *label)
 {
     return strndup(label, (size_t)(group_bracket(label) - label));
 }
 
-/* The rows of a label without the one that is named. malloc'ed. */
-static char *group_setting(const char *label, const char *without)
+char *report_label_setting(const char *label, const char *without)
 {
     buffer b = BUFFER_INIT;
     const char *item = group_bracket(label);
@@ -40,7 +39,7 @@ static char *group_setting(const char *label, const char *without)
 
 static int group_find(report_groups *g, const run_record *run, int at, const char *without)
 {
-    char *setting = group_setting(run->label, without);
+    char *setting = report_label_setting(run->label, without);
     if (!setting)
         return -1;
     for (int i = 0; i < g->count; i++)
@@ -68,7 +67,7 @@ static int group_encoding(const report_groups *g, const char *name)
 
 static int group_add_encoding(report_groups *g, const char *label)
 {
-    char *name = group_name(label);
+    char *name = report_label_name(label);
     if (!name || group_encoding(g, name) >= 0) {
         free(name);
         return name ? 0 : -1;
@@ -90,7 +89,7 @@ static int group_runs(report_groups *g, int (*takes)(const run_record *run), con
     }
     qsort(g->encoding, (size_t)g->encodings, sizeof *g->encoding, group_compare);
     for (int i = 0; i < r->count; i++) {
-        char *name = g->of[i] >= 0 ? group_name(r->run[i].label) : NULL;
+        char *name = g->of[i] >= 0 ? report_label_name(r->run[i].label) : NULL;
         if (!name)
             continue;
         g->encoding_of[i] = group_encoding(g, name);

@@ -36,6 +36,11 @@ void report_groups_free(report_groups *g);
 /* How lengths of training were drawn: "lengths 4-64, geometric 0.95, mean 20.1". Appends to `out`. */
 void report_lengths_words(const run_config *c, buffer *out);
 
+/* The parts of a run's label (results_label.h): "name" and "row=value, row=value" of "name [row=value, row=value]"; the
+ * second without the row that is named, NULL: with all. malloc'ed. */
+char *report_label_name(const char *label);
+char *report_label_setting(const char *label, const char *without);
+
 /* A heading for a group: the words of its lengths, and its task or setting where other groups share them. malloc'ed. */
 char *report_group_title(const report_groups *g, int group);
 

@@ -29,7 +29,7 @@ static int quality_add_method(const report_view *v, const view_panel *p, int met
     double seconds = quality_seconds(v, p, method);
     if (!row || isnan(row->mean) || isnan(seconds))
         return 0;
-    figure_curve *c = figure_add_curve(out, v->method[method].label, v->method[method].style, 1);
+    figure_curve *c = figure_add_curve(out, v->method[method].line, v->method[method].style, 1);
     if (!c)
         return -1;
     c->point[0] = (figure_point){
@@ -37,52 +37,42 @@ static int quality_add_method(const report_view *v, const view_panel *p, int met
     return 0;
 }
 
-static int quality_panel(const report_view *v, const view_panel *p, figure_panel *out)
+/* Appends a panel, unless it would be an empty frame. */
+static int quality_panel(const report_view *v, const view_panel *p, int part, figure *f)
 {
+    figure_panel *out = &f->panel[f->panels];
+    char *title = report_panel_title(v, p);
     char ratio[VIEW_RATIO_MAX];
     buffer subtitle = BUFFER_INIT;
     view_ratio_text(p->length[p->headline].ratio, ratio);
     buffer_format(&subtitle, "%s at %s", p->metric->title, ratio);
     if (strcmp(p->mode, "teacher_forced") != 0)
         buffer_format(&subtitle, ", %s", p->mode);
-    *out = (figure_panel){.title = report_panel_title(v, p),
-                          .subtitle = buffer_take(&subtitle),
-                          .x_title = "processor time of a run, s",
-                          .x_from_zero = 1,
-                          .train_x = NAN};
-    for (int m = 0; m < v->methods; m++)
-        if (!out->title || !out->subtitle || quality_add_method(v, p, m, out) < 0)
-            return -1;
+    *out = (figure_panel){.x_title = "processor time of a run, s", .x_from_zero = 1, .train_x = NAN};
+    f->panels++;
+    int status = report_part_words(v, part, p->task, title ? title : p->task, &subtitle, out);
+    free(title);
+    for (int m = 0; status == 0 && m < v->methods; m++)
+        if (v->method[m].part == part)
+            status = quality_add_method(v, p, m, out);
     int bounded = isfinite(p->metric->high);
     if (out->curves > 0)
         figure_fit(out, bounded ? p->metric->low : NAN, bounded ? p->metric->high : NAN);
-    return 0;
-}
-
-/* A panel without a point would be an empty frame. */
-static void quality_drop_panel(figure *f)
-{
-    figure_panel *p = &f->panel[f->panels - 1];
-    if (p->curves > 0)
-        return;
-    free(p->title);
-    free(p->subtitle);
-    f->panels--;
+    else
+        figure_drop(f);
+    return status;
 }
 
 int report_quality_write(const report_view *v, const char *dir, report_figures *out, error *e)
 {
     figure f = {.name = "cost", .title = "Score against cost"};
-    f.panel = calloc((size_t)v->panels + 1, sizeof *f.panel);
+    f.panel = calloc((size_t)v->panels * (size_t)v->parts + 1, sizeof *f.panel);
     int status = f.panel ? 0 : -1;
     for (int i = 0; status == 0 && i < v->panels; i++)
-        if (v->panel[i].primary) {
-            status = quality_panel(v, &v->panel[i], &f.panel[f.panels++]);
-            if (status == 0)
-                quality_drop_panel(&f);
-        }
+        for (int part = 0; status == 0 && v->panel[i].primary && part < v->parts; part++)
+            status = quality_panel(v, &v->panel[i], part, &f);
     if (status == 0)
-        report_share_scale(&f);
+        figure_share(&f);
     if (status == 0 && f.panels > 0)
         return report_panels_write(&f, REPORT_COST, "curves.gp", dir, out, e);
     figure_free(&f);

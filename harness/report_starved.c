@@ -55,20 +55,25 @@ static void starved_row(const report_groups *g, int group, int encoding, starved
     int runs = g->view->runs.count, n = starved_collect(g, group, encoding, r->value, r->seed);
     if (n == 0)
         return;
-    char *title = report_group_title(g, group);
-    buffer name = BUFFER_INIT, lengths = BUFFER_INIT;
+    buffer name = BUFFER_INIT;
     doc_name(&name, g->encoding[encoding]);
-    doc_plain(&lengths, title ? title : "");
     doc_add(d, DOC_ROW, NULL, NULL);
     doc_block *b = doc_add_buffer(d, DOC_CELL, &name, g->is_baseline[encoding] ? "baseline" : NULL);
     b->has_style = 1;
     b->style = g->style[encoding];
-    doc_add_buffer(d, DOC_CELL, &lengths, NULL);
     for (int k = 0; k < STARVED_NUMBERS; k++) {
         report_mean_cell(&starved_columns[k], r->value + k * runs, n, d);
         if (k == STARVED_LOSS)
             starved_against(g, group, encoding, n, r, d);
     }
+}
+
+static void starved_group(const report_groups *g, int group, document *d)
+{
+    char *title = report_group_title(g, group);
+    buffer lengths = BUFFER_INIT;
+    doc_plain(&lengths, title ? title : "");
+    doc_add_buffer(d, DOC_GROUP, &lengths, NULL);
     free(title);
 }
 
@@ -86,7 +91,6 @@ static void starved_heading(document *d)
         "baseline's with the same seed.",
         NULL);
     doc_add(d, DOC_COLUMN, "encoding", NULL)->flags = DOC_LEFT;
-    doc_add(d, DOC_COLUMN, "training", NULL)->flags = DOC_LEFT;
     doc_add(d, DOC_COLUMN, "tokens", "late, %");
     doc_add(d, DOC_COLUMN, "gradient", "late, %");
     doc_add(d, DOC_COLUMN, "rows", "late, %");
@@ -113,9 +117,11 @@ void report_starved_table(const report_view *v, document *d)
     d->failed |= failed != 0;
     if (!failed && g.count > 0) {
         starved_heading(d);
-        for (int group = 0; group < g.count; group++)
+        for (int group = 0; group < g.count; group++) {
+            starved_group(&g, group, d);
             for (int i = 0; i < g.encodings; i++)
                 starved_row(&g, group, i, &r, d);
+        }
         doc_add(d, DOC_TABLE_END, NULL, NULL);
     }
     report_groups_free(&g);

@@ -33,10 +33,31 @@ void report_interval(double low, double high, buffer *out)
     report_number(high, out);
 }
 
+/* The heading of its part before the first row of one. */
+static void table_part(const report_view *v, int m, document *d)
+{
+    int last = d->count - 1;
+    while (last >= 0 && d->block[last].kind != DOC_GROUP && d->block[last].kind != DOC_TABLE)
+        last--;
+    buffer heading = BUFFER_INIT;
+    if (v->by_setting)
+        doc_plain(&heading, v->part[v->method[m].part]);
+    else
+        doc_name(&heading, v->part[v->method[m].part]);
+    if (last < 0 || d->block[last].kind == DOC_TABLE || strcmp(d->block[last].text, buffer_text(&heading)) != 0)
+        doc_add_buffer(d, DOC_GROUP, &heading, NULL);
+    buffer_free(&heading);
+}
+
 void report_method_cell(const report_view *v, int m, document *d)
 {
     buffer name = BUFFER_INIT;
-    doc_name(&name, v->method[m].label);
+    if (v->parts > 1)
+        table_part(v, m, d);
+    if (v->parts > 1 && !v->by_setting)
+        doc_plain(&name, v->method[m].line);
+    else
+        doc_name(&name, v->method[m].line);
     if (v->method[m].is_baseline)
         buffer_add(&name, " " DOC_MUTED "baseline" DOC_END);
     doc_add(d, DOC_ROW, NULL, NULL);
@@ -162,8 +183,11 @@ void report_panel_table(const report_view *v, const view_panel *p, document *d)
         view_marks(v, p, l, mark + l * v->methods);
     }
     int fits = !isinf(p->metric->high); /* losses know no "fitted" */
-    table_column(d, "area", "over log length");
-    table_column(d, "reach", "keeps 90 %");
+    int past = view_is_past(p);
+    if (past) {
+        table_column(d, "area", "over log length");
+        table_column(d, "reach", "keeps 90 %");
+    }
     table_column(d, "runs", "done");
     if (fits)
         table_column(d, "fitted", "in distr.");
@@ -174,13 +198,14 @@ void report_panel_table(const report_view *v, const view_panel *p, document *d)
         report_method_cell(v, m, d);
         for (int l = 0; l < p->lengths; l++)
             table_score(view_row(p, m, l), mark[l * v->methods + m], d);
-        table_curve(p->curve[m], d);
+        if (past)
+            table_curve(p->curve[m], d);
         table_share(ok, runs, d);
         if (fits)
             table_share(fitted, runs, d);
     }
-    table_reference_row(p, "chance", offsetof(view_length, chance), -1, 3 + fits, d);
-    table_reference_row(p, "also in training", offsetof(view_length, overlap), 0, 3 + fits, d);
+    table_reference_row(p, "chance", offsetof(view_length, chance), -1, 1 + 2 * past + fits, d);
+    table_reference_row(p, "also in training", offsetof(view_length, overlap), 0, 1 + 2 * past + fits, d);
     doc_add(d, DOC_TABLE_END, NULL, NULL);
     free(mark);
 }
@@ -256,9 +281,8 @@ void report_overview_table(const report_view *v, document *d)
     if (!mark)
         return;
     doc_add(d, DOC_TABLE,
-            "Score at the first tested length of at least twice the training length: mean over all seeds, fitted or "
-            "not, and its "
-            "95 % interval (studentised bootstrap). Bold: the best mean of a column, and \342\211\210 what cannot be "
+            "Score at the first tested length of at least twice the training length, or else at the longest: mean over "
+            "all seeds, fitted or not, and its 95 % interval (studentised bootstrap). Bold: the best mean of a column, and \342\211\210 what cannot be "
             "told apart "
             "from it.",
             NULL);

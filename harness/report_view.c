@@ -20,6 +20,11 @@ int view_ran(const view_panel *p, int method)
     return 0;
 }
 
+int view_is_past(const view_panel *p)
+{
+    return p->length[p->lengths - 1].ratio > 1;
+}
+
 void view_ratio_text(double ratio, char out[VIEW_RATIO_MAX])
 {
     char number[64];
@@ -42,14 +47,21 @@ static int view_compare_names(const void *a, const void *b)
     return strcmp(((const view_method *)a)->label, ((const view_method *)b)->label);
 }
 
-static int view_compare_ranks(const void *a, const void *b)
+static int view_compare_ranks(const view_method *x, const view_method *y)
 {
-    const view_method *x = a, *y = b;
     if (isnan(x->rank) != isnan(y->rank))
         return isnan(x->rank) - isnan(y->rank);
     if (!isnan(x->rank) && x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    return view_compare_names(a, b);
+    return view_compare_names(x, y);
+}
+
+static int view_compare_methods(const void *a, const void *b)
+{
+    const view_method *x = a, *y = b;
+    if (x->part != y->part)
+        return x->part - y->part;
+    return x->place != y->place ? x->place - y->place : view_compare_ranks(x, y);
 }
 
 static void view_count_run(const registry *r, const run_record *run, view_method *m)
@@ -85,20 +97,16 @@ static int view_find_methods(report_view *v)
     return 0;
 }
 
-static int view_set_styles(report_view *v)
+static int view_sort_by_rank(report_view *v)
 {
-    const char **name = calloc((size_t)v->methods + 1, sizeof *name);
-    palette_style *style = calloc((size_t)v->methods + 1, sizeof *style);
-    int status = name && style ? 0 : -1;
-    for (int m = 0; status == 0 && m < v->methods; m++)
-        name[m] = v->method[m].label;
-    if (status == 0)
-        palette_assign(name, v->methods, style);
-    for (int m = 0; status == 0 && m < v->methods; m++)
-        v->method[m].style = style[m];
-    free(name);
-    free(style);
-    return status;
+    v->by_rank = calloc((size_t)v->methods + 1, sizeof *v->by_rank);
+    for (int m = 0; v->by_rank && m < v->methods; m++) {
+        int at = m;
+        for (; at > 0 && view_compare_ranks(&v->method[v->by_rank[at - 1]], &v->method[m]) > 0; at--)
+            v->by_rank[at] = v->by_rank[at - 1];
+        v->by_rank[at] = m;
+    }
+    return v->by_rank ? 0 : -1;
 }
 
 /* ------------------------------------------------------------------------------------------------ panels */
@@ -220,13 +228,15 @@ static int view_find_panels(report_view *v)
     return 0;
 }
 
-/* Methods are ordered by rank, ranks need panels, and panels are laid out by method: the columns move with the methods.
- */
+/* Methods are ordered by part and rank, ranks need panels, and panels are laid out by method: the columns move with the
+ * methods. */
 static int view_order(report_view *v, error *e)
 {
     if (view_rank(v, e) < 0)
         return -1;
-    qsort(v->method, (size_t)v->methods, sizeof *v->method, view_compare_ranks);
+    qsort(v->method, (size_t)v->methods, sizeof *v->method, view_compare_methods);
+    if (view_sort_by_rank(v) < 0)
+        return -1;
     for (int i = 0; i < v->panels; i++) {
         free(v->panel[i].length);
         free(v->panel[i].row);
@@ -248,7 +258,7 @@ int view_load(const char *dir, report_view *out, error *e)
     if (out->runs.count > 0) {
         if (summary_build(&out->runs, &out->summary, e) < 0 || summary_write(dir, &out->runs, &out->summary, e) < 0)
             status = -1;
-        if (view_find_methods(out) < 0 || view_set_styles(out) < 0 || view_find_panels(out) < 0 ||
+        if (view_find_methods(out) < 0 || view_find_parts(out) < 0 || view_find_panels(out) < 0 ||
             view_order(out, e) < 0) {
             view_free(out);
             status = error_set(e, ERROR_ENVIRONMENT, "out of memory");
@@ -267,6 +277,12 @@ void view_free(report_view *v)
         free(v->panel[i].curve);
     }
     free(v->panel);
+    for (int m = 0; m < v->methods; m++)
+        free(v->method[m].line);
+    for (int i = 0; v->part && i < v->parts; i++)
+        free(v->part[i]);
+    free(v->part);
+    free(v->by_rank);
     free(v->method);
     summary_free(&v->summary);
     results_free(&v->runs);

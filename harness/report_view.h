@@ -10,7 +10,9 @@
 
 typedef struct view_method {
     const char *label;
-    palette_style style;
+    char *line;                    /* what it is called within its part: the label, its encoding, or its setting; owned */
+    int part, place;               /* of the view's parts; its place there before ranks and names decide */
+    palette_style style;           /* of its line: the same in all parts */
     int is_baseline;
     int is_given;                  /* takes its positions from the task */
     int runs, ok, fitted;          /* records; ended well; fitted in distribution */
@@ -46,7 +48,12 @@ typedef struct report_view {
     results runs;
     summary summary;
     int methods, panels;
-    view_method *method;           /* by mean rank, then by name */
+    view_method *method;           /* by part, then by mean rank, then by name */
+    int *by_rank;                  /* [methods] indices of methods by mean rank, then by name */
+    int encodings, settings;       /* methods are encodings under settings, where runs differ in more than the encoding */
+    int parts;                     /* what figures and tables are divided into (report_parts.c); 1: nothing is divided */
+    int by_setting;                /* 1: a part is a setting, its lines are encodings; else a part is an encoding */
+    char **part;                   /* [parts] their headings, owned; "" where nothing is divided */
     view_panel *panel;             /* by task, primary first */
     int ranked_tasks, ranked_seeds;/* what the ranks are means over */
     int unranked_tasks;            /* left out: not every method ran there */
@@ -63,6 +70,9 @@ const summary_row *view_row(const view_panel *p, int method, int length);
 
 /* Whether the method was run on this panel's task at all. */
 int view_ran(const view_panel *p, int method);
+
+/* Whether anything past the training length was tested. */
+int view_is_past(const view_panel *p);
 
 /* An encoding against the best mean or the baseline at a length; length VIEW_AREA: over the whole curve. NULL: there is
  * nothing to compare. */
@@ -81,6 +91,9 @@ void view_ratio_text(double ratio, char out[VIEW_RATIO_MAX]);
 
 /* Fills in the methods' ranks (report_rank.c). */
 int view_rank(report_view *v, error *e);
+
+/* Finds the parts, and gives each method its line and style (report_parts.c). -1: no memory. */
+int view_find_parts(report_view *v);
 
 /* Sentinels (report_sentinel.c): tasks at which nothing may succeed far past the training length. */
 typedef struct view_sentinel {

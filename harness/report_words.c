@@ -103,7 +103,7 @@ static void words_range(const report_view *v, const char *path, double *low, dou
     *low = INFINITY;
     *high = -INFINITY;
     for (int i = 0; i < v->runs.count; i++) {
-        double value = results_number(&v->runs.run[i], path);
+        double value = v->runs.run[i].ok ? results_number(&v->runs.run[i], path) : NAN;
         *low = isnan(value) ? *low : fmin(*low, value);
         *high = isnan(value) ? *high : fmax(*high, value);
     }
@@ -147,8 +147,14 @@ void report_lead(const report_view *v, document *d)
     buffer b = BUFFER_INIT;
     char ratio[VIEW_RATIO_MAX];
     buffer_add(&b, "How well does a transformer work on sequences longer than any it was trained on? Here ");
-    words_count(&b, v->methods, "way", 0);
-    buffer_add(&b, " of encoding position met ");
+    words_count(&b, v->encodings, "way", 0);
+    buffer_add(&b, " of encoding position");
+    if (v->settings > 1) {
+        buffer_add(&b, ", under ");
+        words_count(&b, v->settings, "setting", 0);
+        buffer_add(&b, " of what else was varied,");
+    }
+    buffer_add(&b, " met ");
     words_count(&b, words_distinct_tasks(v), "task", 0);
     buffer_add(&b, ". Each run trained ");
     words_model(v, &b);
@@ -207,7 +213,9 @@ static void words_duration(buffer *b, double seconds)
 void report_facts(const report_view *v, document *d)
 {
     buffer b = BUFFER_INIT;
-    words_fact_count(d, v->methods, "encoding", "encodings");
+    words_fact_count(d, v->encodings, "encoding", "encodings");
+    if (v->settings > 1)
+        words_fact_count(d, v->settings, "setting", "settings");
     words_fact_count(d, words_distinct_tasks(v), "task", "tasks");
     words_fact_count(d, words_distinct_seeds(v), "seed", "seeds");
     int ok = v->runs.count - v->summary.diverged - v->summary.failed - v->summary.interrupted;

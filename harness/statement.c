@@ -35,6 +35,7 @@ void statements_free(statements *s)
     for (int i = 0; i < s->count; i++)
         statement_group_free(&s->group[i]);
     free(s->group);
+    works_free(&s->works);
     *s = (statements){0};
 }
 
@@ -59,7 +60,7 @@ static int statement_check_ids(const statements *s, const statement_group *added
 static int statement_load_file(const char *path, const char *specs, const registry *r, statements *out, error *e)
 {
     statement_group *g = &out->group[out->count];
-    int result = statement_read(path, specs, r, g, e);
+    int result = statement_read(path, specs, r, &out->works, g, e);
     if (result == 0)
         result = statement_check_ids(out, g, e);
     if (result < 0)
@@ -72,17 +73,19 @@ static int statement_load_file(const char *path, const char *specs, const regist
 int statements_load(const char *folder, const char *specs, const registry *r, statements *out, error *e)
 {
     struct dirent **names;
+    char path[8192];
     *out = (statements){0};
-    int count = scandir(folder, &names, statement_is_file, alphasort), result = 0;
+    int count = scandir(folder, &names, statement_is_file, alphasort);
     if (count < 0)
         return error_set(e, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(errno));
+    snprintf(path, sizeof path, "%s/sources.bib", folder);
+    int result = works_load(path, r, &out->works, e);
     if (count > STATEMENT_GROUPS_MAX)
         result = error_set(e, ERROR_USAGE, "%s: more than %d files of claims", folder, STATEMENT_GROUPS_MAX);
     out->group = calloc((size_t)count + 1, sizeof *out->group);
     if (!out->group)
         result = error_set(e, ERROR_ENVIRONMENT, "out of memory");
     for (int i = 0; i < count; i++) {
-        char path[8192];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
         if (result == 0)
             result = statement_load_file(path, specs, r, out, e);

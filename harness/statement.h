@@ -5,6 +5,8 @@
  *
  *   title: What the group asks
  *   source: authors, title, year       of all statements that give none of their own
+ *   cites: key or [key, ...]           its works in sources.bib beside the file, or among those that the program's own
+ *                                      encodings, maps and tasks come from; of statements without source and cites
  *   grid: {encoding: ..., task: ...}   the runs, as in a spec (spec.h); or
  *   spec: huang                        a bundled spec, or the path of one from this file's folder
  *   results: results/huang             where records lie; without it results/claims/NAME
@@ -13,6 +15,7 @@
  *       title: a few words
  *       statement: what is said, in our words
  *       source: where
+ *       cites: key or [key, ...]
  *       published: the numbers given for it, and their setting
  *       seeds: 5                       the least number of values of a mean; 2 or more
  *       refuted: what would refute it, in words
@@ -87,8 +90,9 @@
 #include "quantity.h"
 #include "results.h"
 #include "spec.h"
+#include "works.h"
 
-enum { STATEMENT_TEXT_MAX = 1024, STATEMENT_GROUPS_MAX = 128 };
+enum { STATEMENT_TEXT_MAX = 1024, STATEMENT_GROUPS_MAX = 128, STATEMENT_CITES_MAX = 512 };
 
 /* ------------------------------------------------------------------------------------------------ what is written */
 
@@ -147,6 +151,7 @@ typedef struct statement_rule {
 typedef struct statement {
     char id[32], title[120];
     char words[STATEMENT_TEXT_MAX], source[STATEMENT_TEXT_MAX], published[STATEMENT_TEXT_MAX];
+    char cites[STATEMENT_CITES_MAX]; /* keys of works, "a,b"; "" for none */
     char refuted[STATEMENT_TEXT_MAX], untestable[STATEMENT_TEXT_MAX]; /* untestable: "" when it can be tested */
     int seeds, rules;
     statement_rule *rule; /* [rules] */
@@ -163,15 +168,18 @@ typedef struct statement_group {
 typedef struct statements {
     int count;
     statement_group *group; /* [count], by file name */
+    works works;            /* what can be cited */
 } statements;
 
-/* Reads every .yaml file of a folder. specs: the folder of the bundled specs. All faults of a file are told at once, as
- * spec_load does. An id that stands twice is an error. Free with statements_free in either case. */
+/* Reads every .yaml file of a folder, and its sources.bib where there is one. specs: the folder of the bundled specs.
+ * All faults of a file are told at once, as spec_load does. An id that stands twice is an error. Free with
+ * statements_free in either case; r must live as long. */
 int statements_load(const char *folder, const char *specs, const registry *r, statements *out, error *e);
 void statements_free(statements *s);
 
 /* One file: statement_read.c. */
-int statement_read(const char *path, const char *specs, const registry *r, statement_group *out, error *e);
+int statement_read(const char *path, const char *specs, const registry *r, const works *w, statement_group *out,
+                   error *e);
 void statement_group_free(statement_group *g);
 
 /* The statement of that id and its group; -1 with e set to the nearest id. */
@@ -276,7 +284,10 @@ void statement_text(const statement_told *t, int count, int details, buffer *out
 /* {"schema": "posbench-claims/1", "claims": [...]}; NULL: no memory. What has no value is null. */
 json_t *statement_json(const statement_told *t, int count);
 
-/* A page about them. Free with doc_free. */
+/* BibTeX of what they cite, every entry once, in their order; nothing where none does. */
+void statement_bibtex(const statement_told *t, int count, const works *w, buffer *out);
+
+/* A page about them, which cites from sources.bib beside it. Free with doc_free. */
 void statement_document(const statement_told *t, int count, document *out);
 
 /* Parts of these (statement_words.c). What is asked, "at least 0.97"; our number with its interval; why there is no

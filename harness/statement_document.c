@@ -55,8 +55,8 @@ static void ledger_overview(const statement_told *t, int count, document *d)
     doc_add(d, DOC_SECTION, "Verdicts", NULL);
     doc_add(d, DOC_TABLE, "All statements.", NULL);
     ledger_column(d, "id");
+    ledger_column(d, "verdict"); /* before the statement, which a narrow window cuts off */
     ledger_column(d, "statement");
-    ledger_column(d, "verdict");
     for (int i = 0; i < count; i++) {
         const statement_verdict *v = &t[i].verdict;
         char remark[48] = "";
@@ -68,10 +68,24 @@ static void ledger_overview(const statement_told *t, int count, document *d)
             snprintf(remark, sizeof remark, "about %d seeds", v->needed);
         doc_add(d, DOC_ROW, NULL, NULL);
         doc_add(d, DOC_CELL, t[i].statement->id, NULL);
-        ledger_text(d, DOC_CELL, "", t[i].statement->title);
         doc_add(d, DOC_CELL, statement_outcome_name(v->outcome), remark)->flags = ledger_flags(v->outcome);
+        ledger_text(d, DOC_CELL, "", t[i].statement->title);
     }
     doc_add(d, DOC_TABLE_END, NULL, NULL);
+}
+
+static void ledger_bibliography(const statement_told *t, int count, document *d)
+{
+    int cited = 0;
+    for (int i = 0; i < count; i++)
+        cited |= *t[i].statement->cites != '\0';
+    if (!cited)
+        return;
+    doc_add(d, DOC_SECTION, "Sources", NULL);
+    doc_add(d, DOC_PARAGRAPH,
+            "Keys in brackets behind a source are those of " DOC_LINK "sources.bib" DOC_TO "sources.bib" DOC_END
+            ", which holds a BibTeX entry for each work; sources without a key are known in the words given only.",
+            NULL);
 }
 
 static void ledger_method(document *d)
@@ -127,6 +141,15 @@ static void ledger_rules(const statement_told *t, document *d)
     doc_add(d, DOC_TABLE_END, NULL, NULL);
 }
 
+static void ledger_source(const statement *s, document *d)
+{
+    buffer b = BUFFER_INIT;
+    buffer_add(&b, "Source: ");
+    ledger_plain(&b, s->source);
+    doc_cite(&b, s->cites);
+    doc_add_buffer(d, DOC_ITEM, &b, NULL);
+}
+
 static void ledger_statement(const statement_told *t, document *d)
 {
     const statement *s = t->statement;
@@ -136,7 +159,7 @@ static void ledger_statement(const statement_told *t, document *d)
     doc_add_buffer(d, DOC_SUBSECTION, &heading, statement_outcome_name(t->verdict.outcome));
     ledger_text(d, DOC_PARAGRAPH, "", s->words);
     ledger_text(d, DOC_ITEM, "Published: ", s->published);
-    ledger_text(d, DOC_ITEM, "Source: ", s->source);
+    ledger_source(s, d);
     if (*s->refuted)
         ledger_text(d, DOC_ITEM, "What would refute it: ", s->refuted);
     if (t->verdict.wanted > 0) {
@@ -167,4 +190,11 @@ void statement_document(const statement_told *t, int count, document *out)
             ledger_text(out, DOC_SECTION, "", t[i].group->title);
         ledger_statement(&t[i], out);
     }
+    ledger_bibliography(t, count, out);
+}
+
+void statement_bibtex(const statement_told *t, int count, const works *w, buffer *out)
+{
+    for (int i = 0; i < count; i++)
+        works_print(w, t[i].statement->cites, out);
 }

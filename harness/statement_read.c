@@ -147,9 +147,9 @@ static void reading_check(statement_reading *s, const yaml_node *map, const stat
 }
 
 /* `seeds` before `rule`, which is checked against it. */
-static int reading_statement(statement_reading *s, const yaml_node *map, const char *source, statement *out)
+static int reading_statement(statement_reading *s, const yaml_node *map, statement *out)
 {
-    static const char *const words[] = {"id",    "title",   "statement",  "source", "published",
+    static const char *const words[] = {"id",    "title",   "statement",  "source", "cites", "published",
                                         "seeds", "refuted", "untestable", "rule"};
     char given[512] = " ";
     yaml_pair *pairs;
@@ -158,7 +158,7 @@ static int reading_statement(statement_reading *s, const yaml_node *map, const c
             yaml_fault_at(s->faults, map, "a claim begins with keys, as in 'id: C1'");
         return 0;
     }
-    snprintf(out->source, sizeof out->source, "%s", source);
+    snprintf(out->source, sizeof out->source, "%s", s->source);
     int count = yaml_flatten(map, s->faults, &pairs, s->e), result = count < 0 ? -1 : 0;
     for (int i = 0; i < count; i++)
         if (strcmp(pairs[i].key->text, "seeds") == 0)
@@ -169,17 +169,21 @@ static int reading_statement(statement_reading *s, const yaml_node *map, const c
         snprintf(given + used, sizeof given - used, "%.32s ", key);
         if (strcmp(key, "id") == 0)
             reading_id(s, &pairs[i], out);
+        else if (strcmp(key, "cites") == 0)
+            reading_cites(s, &pairs[i], out->cites);
         else if (strcmp(key, "rule") == 0)
             result = reading_rules(s, pairs[i].value, out);
         else if (strcmp(key, "seeds") != 0 && !reading_statement_text(s, &pairs[i], out))
             reading_unknown(s, pairs[i].key, "a claim", words, sizeof words / sizeof *words);
     }
     free(pairs);
+    if (!strstr(given, " source ") && !strstr(given, " cites "))
+        snprintf(out->cites, sizeof out->cites, "%s", s->cites);
     reading_check(s, map, out, given);
     return result;
 }
 
-static int reading_claims(statement_reading *s, const yaml_node *list, const char *source)
+static int reading_claims(statement_reading *s, const yaml_node *list)
 {
     if (list->kind != YAML_LIST || list->count == 0) {
         if (list->kind != YAML_BROKEN)
@@ -190,7 +194,7 @@ static int reading_claims(statement_reading *s, const yaml_node *list, const cha
     if (!s->group->statement)
         return error_set(s->e, ERROR_ENVIRONMENT, "%s: out of memory", s->path);
     for (int i = 0; i < list->count; i++) {
-        int result = reading_statement(s, list->items[i], source, &s->group->statement[i]);
+        int result = reading_statement(s, list->items[i], &s->group->statement[i]);
         s->group->count++;
         if (result < 0)
             return -1;
@@ -277,8 +281,7 @@ static int reading_grid(statement_reading *s, const yaml_pair *pair, int is_spec
 /* The keys that claims rest on come first, wherever they stand. */
 static int reading_top(statement_reading *s, const yaml_node *root)
 {
-    static const char *const words[] = {"title", "source", "grid", "spec", "results", "claims"};
-    char source[STATEMENT_TEXT_MAX] = "";
+    static const char *const words[] = {"title", "source", "cites", "grid", "spec", "results", "claims"};
     const yaml_node *claims = NULL;
     yaml_pair *pairs;
     int count = yaml_flatten(root, s->faults, &pairs, s->e), result = count < 0 ? -1 : 0;
@@ -287,7 +290,9 @@ static int reading_top(statement_reading *s, const yaml_node *root)
         if (strcmp(key, "title") == 0)
             reading_text(s, &pairs[i], s->group->title, sizeof s->group->title);
         else if (strcmp(key, "source") == 0)
-            reading_text(s, &pairs[i], source, sizeof source);
+            reading_text(s, &pairs[i], s->source, sizeof s->source);
+        else if (strcmp(key, "cites") == 0)
+            reading_cites(s, &pairs[i], s->cites);
         else if (strcmp(key, "results") == 0)
             reading_text(s, &pairs[i], s->group->results, sizeof s->group->results);
         else if (strcmp(key, "grid") == 0 || strcmp(key, "spec") == 0)
@@ -300,7 +305,7 @@ static int reading_top(statement_reading *s, const yaml_node *root)
     free(pairs);
     if (!claims)
         yaml_fault_at(s->faults, root, "no 'claims' are given");
-    return result == 0 && claims ? reading_claims(s, claims, source) : result;
+    return result == 0 && claims ? reading_claims(s, claims) : result;
 }
 
 /* The file's name without .yaml, and where its records lie by default. */
@@ -316,7 +321,8 @@ static void reading_names(statement_group *g, const char *path)
     snprintf(g->results, sizeof g->results, "results/claims/%s", g->name);
 }
 
-int statement_read(const char *path, const char *specs, const registry *r, statement_group *out, error *e)
+int statement_read(const char *path, const char *specs, const registry *r, const works *w, statement_group *out,
+                   error *e)
 {
     *out = (statement_group){0};
     reading_names(out, path);
@@ -325,7 +331,7 @@ int statement_read(const char *path, const char *specs, const registry *r, state
     statement_reading *s = calloc(1, sizeof *s);
     int result = faults && s ? 0 : error_set(e, ERROR_ENVIRONMENT, "%s: out of memory", path);
     if (result == 0) {
-        *s = (statement_reading){.path = path, .specs = specs, .faults = faults, .group = out, .e = e};
+        *s = (statement_reading){.path = path, .specs = specs, .works = w, .faults = faults, .group = out, .e = e};
         s->draft = (spec_draft){.registry = r, .faults = faults};
         result = yaml_load(path, &text, faults, e);
         if (result == 0 && text.complete && !text.root)

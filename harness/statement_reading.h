@@ -8,6 +8,8 @@
 
 typedef struct statement_reading {
     const char *path, *specs;
+    const works *works;
+    char source[STATEMENT_TEXT_MAX], cites[STATEMENT_CITES_MAX]; /* of claims that give none; "": the file has none */
     yaml_faults *faults;
     spec_draft draft; /* for values of `of` */
     statement_group *group;
@@ -20,6 +22,9 @@ int reading_text(statement_reading *s, const yaml_pair *pair, char *out, size_t 
 
 /* A finite number. 1, or 0 after a fault. */
 int reading_number(statement_reading *s, const yaml_pair *pair, double *out);
+
+/* The keys of works that a claim or a file cites, "a,b"; what nobody knows is a fault at its place. */
+void reading_cites(statement_reading *s, const yaml_pair *pair, char out[STATEMENT_CITES_MAX]);
 
 /* "unknown key 'thires' in rule; did you mean 'theirs'?" */
 void reading_unknown(statement_reading *s, const yaml_node *key, const char *where, const char *const *words,

@@ -145,6 +145,17 @@ static json_t *shown_rule(const statement_rule *r, const statement_finding *f)
     return o;
 }
 
+/* ["a", "b"] from "a,b" */
+static json_t *shown_cites(const char *keys)
+{
+    json_t *list = json_array();
+    for (size_t length; *keys; keys += length + (keys[length] == ',')) {
+        length = strcspn(keys, ",");
+        json_array_append_new(list, json_stringn(keys, length));
+    }
+    return list;
+}
+
 static json_t *shown_claim(const statement_told *t)
 {
     const statement *s = t->statement;
@@ -154,10 +165,10 @@ static json_t *shown_claim(const statement_told *t)
         json_array_append_new(rules, shown_rule(&s->rule[i], &t->verdict.finding[i]));
     statement_remark(t, &remark);
     json_t *o = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "id", s->id, "title", s->title, "verdict",
-        statement_outcome_name(t->verdict.outcome), "statement", s->words, "source", s->source, "published",
-        s->published, "refuted_by", shown_string(s->refuted), "remark", shown_text(&remark), "results",
-        shown_string(t->group->results), "runs", t->verdict.wanted, "runs_there", t->verdict.there, "seeds_needed",
+        "{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "id", s->id, "title", s->title,
+        "verdict", statement_outcome_name(t->verdict.outcome), "statement", s->words, "source", s->source, "cites",
+        shown_cites(s->cites), "published", s->published, "refuted_by", shown_string(s->refuted), "remark",
+        shown_text(&remark), "results", shown_string(t->group->results), "runs", t->verdict.wanted, "runs_there", t->verdict.there, "seeds_needed",
         t->verdict.outcome == STATEMENT_UNDECIDED && t->verdict.needed ? json_integer(t->verdict.needed) : json_null(),
         "rule", rules);
     buffer_free(&remark);

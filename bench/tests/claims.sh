@@ -75,11 +75,26 @@ said "$out" "it is not run again" "M1             not run"
 expect 0 "from a folder that is named" "$posbench" claims M1 --from own --results elsewhere/copy --format json
 same "the same verdict from there" first.json "$out"
 expect 0 "as Markdown" "$posbench" claims M1 --from own --results elsewhere/copy --format markdown
-said "$out" "a table" "| M1 | Four steps are too few | **reproduced** |"
+said "$out" "a table" "| M1 | **reproduced** | Four steps are too few |"
 expect 0 "a page" "$posbench" claims M1 --from own --results elsewhere/copy --out page
 for file in report.html report.md claims.json; do
   if [ -s "page/$file" ]; then pass "page/$file"; else fail "page/$file"; fi
 done
+if [ ! -e page/sources.bib ]; then pass "nothing cited, no bibliography"; else fail "nothing cited, no bibliography"; fi
+
+# ---- the works that are cited
+
+mkdir cited && sed 's/^source: .*/source: Somebody 2020\ncites: [somebody2020paper, press2022train]/' own/mine.yaml >cited/mine.yaml
+printf '@misc{somebody2020paper, title = {A Paper}, author = {Some, Body}, year = {2020}}\n' >cited/sources.bib
+expect 0 "a page that cites" "$posbench" claims M1 --from cited --results elsewhere/copy --out page
+said page/sources.bib "an entry of its own" "@misc{somebody2020paper,"
+said page/sources.bib "one that the program has" "@inproceedings{press2022train,"
+said page/report.md "keys behind the source" "[somebody2020paper,press2022train](<sources.bib>)"
+expect 0 "a page that does not" "$posbench" claims M1 --from own --results elsewhere/copy --out page
+if [ ! -e page/sources.bib ]; then pass "the old one is gone"; else fail "the old one is gone"; fi
+sed -i 's/press2022train/press2020train/' cited/mine.yaml
+refused 2 "cited/mine.yaml:3:28: error: cites: unknown work 'press2020train'; did you mean 'press2022train'?" "a work that is not there" \
+  "$posbench" claims --from cited
 
 # ---- what records hold besides: tests at longer lengths after training, and what positions met
 

@@ -61,6 +61,8 @@ for command in list show check run sweep; do
   done <examples.txt
   if [ "$(wc -l <examples.txt)" -ge 2 ]; then pass "help $command had examples"; else fail "help $command had examples"; fi
 done
+expect 0 "help of a command whose examples name encodings by number" "$posbench" help profile
+if grep -q '{[0-9]*}' "$out"; then fail "all numbers became names"; else pass "all numbers became names"; fi
 
 # ---- wrong command lines
 

@@ -111,4 +111,25 @@ else
   skip "the same in a locale with commas" "no such locale"
 fi
 
+# ---- lines fit a terminal; a pipe gets them whole
+
+longest() { tr -d '\r' <"$1" | awk '{ if (length($0) > most) most = length($0) } END { print most }'; }
+wide=(profile t5+rope --set model.heads=8 --set model.width=64)
+"$posbench" "${wide[@]}" >piped.txt
+if [ "$(longest piped.txt)" -gt 100 ]; then pass "a pipe gets whole lines"; else fail "a pipe gets whole lines"; fi
+if [ "$(grep -c 'head 1 .*head 8$' piped.txt)" = 3 ]; then pass "and whole tables"; else fail "and whole tables"; fi
+if command -v script >/dev/null && command -v stty >/dev/null; then
+  for columns in 50 90; do
+    run script -qefc "stty cols $columns; $(printf '%q ' "$posbench" "${wide[@]}")" typescript
+    tr -d '\r' <"$out" | sed '/^Script /d' >lines.txt
+    width=$(longest lines.txt)
+    if [ "$width" -le $columns ] && [ "$width" -gt $((columns - 15)) ]; then pass "a terminal of $columns columns"; else
+      fail "a terminal of $columns columns" "$width"
+    fi
+    if [ "$(grep -c 'head 8$' lines.txt)" = 3 ]; then pass "all heads are there"; else fail "all heads are there"; fi
+  done
+else
+  skip "the terminal's width" "no script(1) or stty(1) here"
+fi
+
 done_testing

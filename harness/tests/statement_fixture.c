@@ -14,6 +14,7 @@ void claim_open(claim_trial *t)
     *t = (claim_trial){.e = ERROR_INIT};
     scratch_open(&t->folder);
     t->registry = setting_registry();
+    cr_assert_eq(works_load("/nowhere/sources.bib", t->registry, &t->works, &t->e), 0, "%s", t->e.message);
     scratch_path(&t->folder, "records", t->records);
     cr_assert_eq(mkdir(t->records, 0777), 0);
 }
@@ -22,6 +23,7 @@ void claim_close(claim_trial *t)
 {
     statement_verdict_free(&t->verdict);
     statement_group_free(&t->group);
+    works_free(&t->works);
     registry_free(t->registry);
     scratch_close(&t->folder);
 }
@@ -31,7 +33,7 @@ static int claim_read(claim_trial *t, const char *text)
     statement_group_free(&t->group);
     error_clear(&t->e);
     scratch_write(&t->folder, "trial.yaml", text, strlen(text), t->path);
-    return statement_read(t->path, t->folder.dir, t->registry, &t->group, &t->e);
+    return statement_read(t->path, t->folder.dir, t->registry, &t->works, &t->group, &t->e);
 }
 
 void claim_good(claim_trial *t, const char *text)

@@ -19,6 +19,7 @@
 typedef struct claim_trial {
     scratch folder;
     registry *registry;
+    works works; /* of the program alone */
     char path[PATH_MAX], records[PATH_MAX];
     statement_group group;
     statement_verdict verdict;

@@ -130,6 +130,51 @@ Test(figure, a_curve_without_values_still_has_an_axis)
     free_panel(&p);
 }
 
+/* Far from 1, powers of ten are written as such. */
+Test(figure, tics_of_many_decades_are_powers)
+{
+    figure_panel p = {.y_log = 10};
+    one_curve(&p, (double[]){1e-6, 1e6, 1}, 3);
+    figure_fit(&p, NAN, NAN);
+    const char *low = NULL, *one = NULL, *high = NULL;
+    for (int i = 0; i < p.y_tics; i++) {
+        low = fabs(p.y_tic[i].at / 1e-6 - 1) < 1e-9 ? p.y_tic[i].text : low;
+        one = fabs(p.y_tic[i].at - 1) < 1e-9 ? p.y_tic[i].text : one;
+        high = fabs(p.y_tic[i].at / 1e6 - 1) < 1e-9 ? p.y_tic[i].text : high;
+    }
+    cr_assert(low && one && high);
+    cr_expect_str_eq(low, "10\342\201\273\342\201\266");
+    cr_expect_str_eq(one, "1");
+    cr_expect_str_eq(high, "10\342\201\266");
+    free_panel(&p);
+}
+
+/* Panels that share have one range of x and y and the same tics; an x axis of one's own is kept. */
+Test(figure, sharing_panels_have_common_axes)
+{
+    figure_panel panel[4] = {{.shares = "a"}, {.shares = "a"}, {.shares = "b"}, {.shares = NULL}};
+    figure f = {.panels = 4, .panel = panel};
+    one_curve(&panel[0], (double[]){1, 2}, 2);
+    one_curve(&panel[1], (double[]){5, 3, 9, 8}, 4);
+    one_curve(&panel[2], (double[]){1, 2}, 2);
+    one_curve(&panel[3], (double[]){7, 8}, 2);
+    panel[2].x_tics = 1;
+    panel[2].x_low = 0.5;
+    panel[2].x_high = 7;
+    panel[2].x_tic[0] = (figure_tic){1, "one"};
+    for (int i = 0; i < 4; i++)
+        figure_fit(&panel[i], NAN, NAN);
+    double alone = panel[3].y_low;
+    figure_share(&f);
+    cr_expect(panel[0].y_low == panel[1].y_low && panel[0].y_high == panel[1].y_high && panel[0].y_high >= 9);
+    cr_expect(panel[0].x_low == panel[1].x_low && panel[0].x_high == 4 && panel[1].x_high == 4);
+    cr_expect(panel[0].x_tics == panel[1].x_tics && panel[0].y_tics == panel[1].y_tics);
+    cr_expect(panel[2].x_high == 7 && panel[2].x_tics == 1);
+    cr_expect_eq(panel[3].y_low, alone);
+    for (int i = 0; i < 4; i++)
+        free_panel(&panel[i]);
+}
+
 /* A loss of exactly 0 has no place on a logarithmic axis: a gap, counted. The others are shown. */
 Test(figure, zeros_on_a_logarithmic_axis_are_left_out_and_counted)
 {
@@ -193,6 +238,76 @@ Test(drawing, names_are_shown_literally)
     cr_assert(strstr(svg, ">x\\n'y' \"z\" &lt;&amp;> `ls`<"), "%s", svg);
     cr_assert(strstr(svg, "<title>Title &lt;&amp;&gt;</title>"));
     free(svg);
+}
+
+/* Of a layout in TSV: column `at` of the first row of that kind that holds `word`. */
+static double layout_number(const char *layout, const char *kind, const char *word, int at)
+{
+    char line[1024];
+    for (const char *p = layout; *p; p += strcspn(p, "\n") + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(p, "\n"), p);
+        if (strncmp(line, kind, strlen(kind)) != 0 || !strstr(line, word))
+            continue;
+        char *field = line;
+        for (int i = 1; i < at && field; i++)
+            field = strchr(field, '\t') ? strchr(field, '\t') + 1 : NULL;
+        cr_assert(field, "%s", line);
+        return strtod(field, NULL);
+    }
+    cr_assert(0, "no %s with %s in\n%s", kind, word, layout);
+    return NAN;
+}
+
+/* The plotting area begins behind the widest text of the y axis, in all panels alike. */
+Test(drawing, wide_tics_have_room)
+{
+    error e = ERROR_INIT;
+    figure f = {.name = "wide", .title = "t", .columns = 2, .panel_width = 400, .panel_height = 300, .panels = 2};
+    f.panel = calloc(2, sizeof *f.panel);
+    for (int i = 0; i < 2; i++) {
+        f.panel[i] = (figure_panel){
+            .title = strdup(i ? "second" : "first"), .subtitle = strdup(""), .x_title = "", .train_x = NAN};
+        one_curve(&f.panel[i], i ? (double[]){0.1, 0.2} : (double[]){-12000.5, -12000.4}, 2);
+        figure_fit(&f.panel[i], NAN, NAN);
+    }
+    size_t widest = 0;
+    for (int t = 0; t < f.panel[0].y_tics; t++)
+        widest = strlen(f.panel[0].y_tic[t].text) > widest ? strlen(f.panel[0].y_tic[t].text) : widest;
+    cr_assert_geq(widest, 8);
+    cr_assert_eq(figure_write(&f, room.dir, &e), 0, "%s", e.message);
+    figure_free(&f);
+    size_t size;
+    char *layout = drawn("wide.layout.tsv", &size);
+    double first = 800 * layout_number(layout, "panel", "\tfirst", 2);
+    cr_expect_geq(first, 7.0 * (double)widest + 8, "%g px", first);
+    cr_expect_float_eq(800 * layout_number(layout, "panel", "\tsecond", 2), 400 + first, 1e-6);
+    free(layout);
+}
+
+/* The end of a curve far from its label is told in words, not by a line that would look like a part of it. */
+Test(drawing, curves_that_end_early_say_so)
+{
+    error e = ERROR_INIT;
+    double all[100], some[50];
+    for (int i = 0; i < 100; i++)
+        all[i] = i, some[i / 2] = 50;
+    figure f = {.name = "early", .title = "t", .columns = 1, .panel_width = 600, .panel_height = 300, .panels = 1};
+    f.panel = calloc(1, sizeof *f.panel);
+    *f.panel = (figure_panel){.title = strdup(""), .subtitle = strdup(""), .x_title = "", .train_x = NAN};
+    one_curve(f.panel, all, 100)->bare = 1;
+    figure_curve *c = one_curve(f.panel, some, 50);
+    c->bare = 1;
+    free(c->label);
+    c->label = strdup("short");
+    figure_fit(f.panel, NAN, NAN);
+    cr_assert_eq(figure_write(&f, room.dir, &e), 0, "%s", e.message);
+    figure_free(&f);
+    size_t size;
+    char *layout = drawn("early.layout.tsv", &size);
+    cr_expect(strstr(layout, "\tshort (to \342\211\210 50)\n"), "%s", layout);
+    cr_expect(isnan(layout_number(layout, "label", "short", 5)));
+    cr_expect_float_eq(layout_number(layout, "label", "\ta", 5), 1, 1e-9);
+    free(layout);
 }
 
 /* Too close for its text: the tic has none, and no other field's text in its place. */

@@ -33,7 +33,7 @@ Test(profile_show, text)
 {
     buffer b = BUFFER_INIT;
     profile p = shown_profile("sinusoidal+rope+alibi", 32);
-    profile_text(&p, &b);
+    profile_text(&p, 0, &b);
     shown_says(buffer_text(&b), "sinusoidal+rope+alibi: not trained, 32 positions, width 16, 2 heads, 2 layers");
     shown_says(buffer_text(&b), "exactly shift-invariant");
     shown_says(buffer_text(&b),
@@ -44,12 +44,12 @@ Test(profile_show, text)
     buffer_free(&b);
     profile_free(&p);
     p = shown_profile("nope", 32);
-    profile_text(&p, &b);
+    profile_text(&p, 0, &b);
     shown_says(buffer_text(&b), "there is nothing to look at");
     buffer_free(&b);
     profile_free(&p);
     p = shown_profile("window(size=4)", 32);
-    profile_text(&p, &b);
+    profile_text(&p, 0, &b);
     shown_says(buffer_text(&b), "           8        -inf        -inf\n");
     buffer_free(&b);
     profile_free(&p);

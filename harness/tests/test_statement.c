@@ -340,7 +340,8 @@ Test(statement, shown_as_text_json_and_page)
     json_decref(json);
     statement_document(&told, 1, &page);
     doc_md(&page, &b);
-    cr_assert(strstr(buffer_text(&b), "| T1 | A title | undecided (about "), "%s", buffer_text(&b));
+    cr_assert(strstr(buffer_text(&b), "| T1 | undecided (about "), "%s", buffer_text(&b));
+    cr_assert(strstr(buffer_text(&b), ") | A title |"), "%s", buffer_text(&b));
     cr_assert(strstr(buffer_text(&b), "`posbench claims --run T1`"));
     doc_free(&page);
     buffer_free(&b);
