@@ -342,7 +342,7 @@ static void round_trips(int count)
 
 Test(config, round_trip)
 {
-    round_trips(400);
+    round_trips(200);
 }
 
 Test(config, round_trip_and_key_in_a_locale_with_commas)
