@@ -98,8 +98,8 @@ static int session_readout(const run_config *c, error *e)
 static int session_open(run_session *s, const run_config *c, const registry *r, error *e)
 {
     int shortest, longest;
-    if (session_readout(c, e) < 0 || run_lengths(c, &shortest, &longest, e) < 0 || layered_parse(r, c->encoding, &s->stacks, e) < 0 ||
-        config_eval_stacks(c, r, &s->eval_stacks, e) < 0)
+    if (session_readout(c, e) < 0 || run_lengths(c, &shortest, &longest, e) < 0 ||
+        layered_parse(r, c->encoding, &s->stacks, e) < 0 || config_eval_stacks(c, r, &s->eval_stacks, e) < 0)
         return -1;
     s->task = task_open(c->task, config_regime(c), shortest, longest, e);
     if (!s->task || session_limit(s, c, e) < 0)

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "child.h"
+#include "inputs.h"
 #include "postmortem.h"
 #include "progress.h"
 #include "queue.h"
@@ -375,7 +376,8 @@ int sweep_run(const spec *spec_, const sweep_options *o, sweep_outcome *out, err
 {
     sweep s = {.options = o, .out = out, .e = e, .began = stopwatch_wall()};
     *out = (sweep_outcome){0};
-    if (sweep_check(o, e) < 0 || queue_open(&s.queue, spec_, o->out_dir, 1, o->retry_failed, e) < 0)
+    if (sweep_check(o, e) < 0 || inputs_check(spec_, o, e) < 0 ||
+        queue_open(&s.queue, spec_, o->out_dir, 1, o->retry_failed, e) < 0)
         return -1;
     queue_arrange(&s.queue, o->worker_count ? o->worker_index : 0, o->worker_count ? o->worker_count : 1);
     if (sweep_allocate(&s) == 0 && progress_open(&s.progress, o->progress, o->jobs, e) == 0) {

@@ -94,6 +94,11 @@ said "$err" "a wrong spec: the key given twice" "$tmp/wrong.yaml:7:"
 said "$err" "a wrong spec: the source line" "learing_rate: 1e-3"
 if [ "$(head -c 9 "$err")" != "posbench:" ]; then pass "faults with a place begin at the margin"; else fail "faults with a place begin at the margin"; fi
 if [ ! -e "$tmp/wrong" ]; then pass "a wrong spec starts nothing"; else fail "a wrong spec starts nothing"; fi
+printf 'encoding: [nope, rope]\ntask: [sort(symbols=32), text(file=%s/none.txt)]\ntrain: {len: 8}\neval: {ratios: 1}\n' "$tmp" >"$tmp/no_text.yaml"
+refused 3 "$tmp/none.txt" "a text that is not there" "$posbench" sweep "$tmp/no_text.yaml" --out "$tmp/no_text"
+if [ ! -e "$tmp/no_text" ]; then pass "a text that is not there: nothing starts"; else
+  fail "a text that is not there: nothing starts"
+fi
 refused 3 "$tmp/none.yaml" "a spec that is not there" "$posbench" sweep "$tmp/none.yaml"
 refused 2 "train.lr" "--only on a misspelt key" "$posbench" sweep "$smoke" --only train.lrr=1 --out "$tmp/only"
 refused 2 "sotr" "--only that matches nothing" "$posbench" sweep "$smoke" --only task=sotr --out "$tmp/only"
