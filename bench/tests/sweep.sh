@@ -224,20 +224,21 @@ fi
 
 # ---- runs that fail and diverge are outcomes
 
-cat >"$tmp/failing.yaml" <<'Y'
+cat >"$tmp/failing.yaml" <<'Y' # the text has fewer tokens than training is to read
 name: failing
 encoding: nope
-task: ["text(file=no/such/file)", "sort(symbols=32)"]
+task: ["text(file=LICENSE)", "sort(symbols=32)"]
 model: {width: 16, layers: 1, heads: 2}
 train: {len: 8, steps: 100, batch: 4, lr: [1e-3, 1000], clip: 0}
 eval: {ratios: [1, 2], items: 8}
+overrides: [{when: {task: "text(file=LICENSE)"}, set: {train: {data: 100000000}}}]
 Y
 expect 1 "a sweep with failures goes on" "$posbench" sweep "$tmp/failing.yaml" --out "$tmp/failing" --jobs 2
 count_is "each outcome has a record" "$tmp/failing" 4
 said "$out" "failures are counted" "2 failed"
 said "$out" "divergences are counted" "1 diverged"
 run grep -h '"message"' "$tmp"/failing/runs/*.json
-said "$out" "the record says why" "no/such/file"
+said "$out" "the record says why" "train.data: 100000000 tokens"
 expect 1 "failures are not done again by themselves" "$posbench" sweep "$tmp/failing.yaml" --out "$tmp/failing"
 said "$out" "but pointed at" "--retry failed does them again"
 expect 1 "--retry failed does" "$posbench" sweep "$tmp/failing.yaml" --out "$tmp/failing" --retry failed
