@@ -1,6 +1,7 @@
 #include "attention.h"
 
 #include "attention_block.h"
+#include "attention_stream.h"
 #include "product.h"
 
 /* ------------------------------------------------------------------------------------------------ set-up */
@@ -35,6 +36,7 @@ int attention_scratch_init(attention_scratch *s, arena *a, const pe_shape *shape
 {
     *s = (attention_scratch){ .max_len = max_len };
     int by_distance = 0, by_tile = 0, together = 0, rotated_dim = 0;
+    size_t streamed = 0;
     for (int l = 0; l < count; l++) {
         by_distance |= layers[l].bias_by_distance;
         by_tile |= layers[l].has_bias;
@@ -46,8 +48,10 @@ int attention_scratch_init(attention_scratch *s, arena *a, const pe_shape *shape
         size_t plane = (size_t)rows * (size_t)attention_stride(len);
         s->rows_max = rows > s->rows_max ? rows : s->rows_max;
         s->plane = plane > s->plane ? plane : s->plane;
+        streamed = attention_stream_plane(len) > streamed ? attention_stream_plane(len) : streamed;
     }
     size_t heads = (size_t)shape->heads, block = s->plane * heads, own = together ? block : s->plane;
+    own = own > streamed ? own : streamed;
     size_t vector = (size_t)(2 * max_len - 1) * heads + (size_t)attention_stride(0) + PRODUCT_PANEL;
     size_t packed = (size_t)max_tokens + (size_t)max_sequences * PRODUCT_PANEL;
     s->s = ARENA_NEW(a, real, own);
@@ -173,6 +177,20 @@ static void attention_vector_grad(const attention_layer *l, const pe_shape *shap
 
 /* ------------------------------------------------------------------------------------------------ all blocks */
 
+/* 0: somebody asks for whole rows of scores or weights. */
+static int attention_streams(const attention_layer *l, const attention_io *io)
+{
+    return !l->together && !io->watch;
+}
+
+/* Rows of a block. Those of a streamed block need no room for all their keys, unless there is a tile of biases for them. */
+static int attention_step(const attention_block *b, int tiled, int len)
+{
+    if (b->s->block_rows)
+        return b->s->block_rows;
+    return attention_streams(b->l, b->io) && !tiled ? ATTENTION_STREAM_ROWS : attention_block_rows(b->shape, len);
+}
+
 /* One block of rows of sequence n or, when its biases are in a tile, of all sequences from n on that share its placement: the
  * tile is computed once for them. */
 static void attention_rows(attention_block *b, int n, int row, int rows, int backward)
@@ -187,7 +205,10 @@ static void attention_rows(attention_block *b, int n, int row, int rows, int bac
     for (int other = n; other < io->sequences; other++)
         if (other == n || (tiled && io->place[other] == b->place)) {
             b->sequence = other;
-            attention_block_run(b, backward);
+            if (attention_streams(b->l, io))
+                attention_stream_run(b, backward);
+            else
+                attention_block_run(b, backward);
         }
     if (tiled && backward)
         attention_block_bias_bwd(b);
@@ -224,10 +245,10 @@ static void attention_all(const attention_layer *l, const pe_shape *shape, atten
     }
     attention_pack(l, shape, s, io, backward);
     for (int n = 0; n < io->sequences; n++) {
-        int len = io->place[n]->len, step = s->block_rows ? s->block_rows : attention_block_rows(shape, len);
+        int len = io->place[n]->len;
         attention_block b = { .l = l, .shape = shape, .s = s, .io = io, .place = io->place[n],
                               .vector_len = longest && io->place[n]->contiguous ? longest->len : 0 };
-        int shared = l->has_bias && !b.vector_len;
+        int shared = l->has_bias && !b.vector_len, step = attention_step(&b, shared, len);
         if (shared && attention_seen_before(io, n))
             continue; /* done with the first that shares its placement */
         for (int row = attention_first_row(io, n, shared); row < len; row += step)

@@ -1,8 +1,9 @@
 /* attention.h - multi-head attention with the hooks of a stack, forward and backward, in blocks of rows.
  *
- * Memory grows with the length, never with its square: a block of rows is scored against all its keys (whole rows, so that
- * score hooks can see them), used, and forgotten; the backward pass computes it again. A bias that is shift-invariant is
- * asked for once as a vector over distance and sliced: row i, key j reads vector[j - i + len - 1].
+ * Memory grows with the length, never with its square: a block of rows is scored against its keys, used, and forgotten; the
+ * backward pass computes it again. Where hooks ask for scores the block has whole rows (attention_block.h), else a tile of
+ * keys at a time (attention_stream.h). A bias that is shift-invariant is asked for once as a vector over distance and
+ * sliced: row i, key j reads vector[j - i + len - 1].
  */
 #ifndef ATTENTION_H
 #define ATTENTION_H
@@ -12,6 +13,7 @@
 #include "pe.h"
 #include "placement.h"
 #include "registry.h"
+#include "softmax.h"
 
 /* One member of a layer's stack with its parameters. */
 typedef struct attention_member {
@@ -30,14 +32,15 @@ typedef struct attention_layer {
     int rotating;                 /* index of the member that rotates; -1: none */
     int rotated_dim;              /* reals per head in q and k afterwards */
     int has_bias, has_score, has_value, has_gate;
-    int together;                 /* 1: hooks see the scores of all heads at once; 0: each head is done before the next */
+    int together;                 /* 1: hooks see the scores of all heads at once; 0: nobody asks for whole rows */
     int bias_by_distance;         /* 1: all biases are shift-invariant and nobody reads them */
 } attention_layer;
 
 /* Scratch for blocks of rows; one for a workspace. */
 typedef struct attention_scratch {
     int max_len, rows_max;        /* longest sequence; most rows of a block */
-    int block_rows;               /* rows of a block, at most rows_max; 0: as attention_block_rows says */
+    int block_rows;               /* rows of a block, at most rows_max; 0: as many as suit the caches */
+    int tile_keys;                /* keys of a tile, a multiple of PRODUCT_PANEL, at most ATTENTION_STREAM_KEYS; 0: that many */
     size_t plane;                 /* most reals of one head's block: rows times its stride, see attention_stride */
     real *s, *ds;                 /* [heads][plane]; one plane when no layer has `together` */
     real *bias, *dbias;           /* [heads][plane], for biases that are not by distance */
@@ -70,6 +73,7 @@ typedef struct attention_io {
     real *const *gate;               /* [member] gate saves of all sequences, at gate[m] + gate_at[m][n] */
     const size_t *const *gate_at;
     const attention_watch *watch;    /* NULL: nobody looks */
+    softmax_row *rows;               /* [heads][tokens] kept from the forward pass for the backward pass; NULL: evaluation */
     /* backward only */
     real *dq, *dk;                   /* += */
     real *dv;                        /* += , stride token_stride_v */
@@ -77,7 +81,7 @@ typedef struct attention_io {
     real *const *dgate;              /* += */
 } attention_io;
 
-/* Rows of a block for sequences of this length: as many as keep a block near the second-level cache. */
+/* Whole rows of a block for sequences of this length: as many as keep a block near the second-level cache. */
 int attention_block_rows(const pe_shape *shape, int len);
 
 /* Room for batches of at most max_tokens tokens in at most max_sequences sequences of at most max_len. layers[count]: those
@@ -92,7 +96,7 @@ void attention_rotate_bwd(const attention_layer *l, const pe_shape *shape, const
 
 /* o (=) attention of rotated q, k and v. */
 void attention_forward(const attention_layer *l, const pe_shape *shape, attention_scratch *s, const attention_io *io);
-/* dq, dk, dv, dgate and dtheta +=. */
+/* After attention_forward, whose o and rows it reads: dq, dk, dv, dgate and dtheta +=. */
 void attention_backward(const attention_layer *l, const pe_shape *shape, attention_scratch *s, const attention_io *io);
 
 /* A hook's context for one sequence. */

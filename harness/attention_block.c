@@ -1,6 +1,6 @@
 #include "attention_block.h"
 
-#include "product.h"
+#include "attention_product.h"
 #include "vmath.h"
 
 real attention_scale(const pe_shape *shape)
@@ -20,7 +20,7 @@ pe_tile attention_tile(const pe_shape *shape, const placement *place, int row_be
                       .scale = attention_scale(shape) };
 }
 
-static void attention_block_point(attention_block *b)
+void attention_block_point(attention_block *b)
 {
     const attention_io *io = b->io;
     size_t first = (size_t)io->start[b->sequence] * (size_t)io->token_stride_qk;
@@ -97,44 +97,16 @@ void attention_pack(const attention_layer *l, const pe_shape *shape, attention_s
         attention_pack_heads(io, shape->heads, shape->head_dim, io->v, io->token_stride_v, s->packed_v);
 }
 
-/* Head h's packed keys or values of this block's sequence, `dim` reals for each token. */
-static const real *attention_packed(const attention_block *b, const real *packed, int dim, int h)
+const real *attention_packed(const attention_block *b, const real *packed, int dim, int h)
 {
     return packed + attention_packed_at(b->io, b->sequence, b->shape->heads * dim) +
            (size_t)h * product_packed_reals(b->place->len, dim);
 }
 
-/* A product of rows of queries with all keys: x[rows][dim] against packed keys or values, into a plane of the block. */
-static product_job attention_rows_by_keys(const attention_block *b, const real *x, int x_stride, const real *packed,
-                                          int dim, real alpha, real *plane)
+static attention_span attention_all_keys(const attention_block *b)
 {
-    const pe_tile *t = &b->tile;
-    return (product_job){ .rows = t->rows, .cols = t->keys, .depth = dim, .a = x, .a_row = x_stride, .a_col = 1,
-                          .b = packed, .b_row = PRODUCT_PANEL, .b_panel = (size_t)dim * PRODUCT_PANEL, .c = plane,
-                          .c_row = t->stride, .alpha = alpha, .diagonal = t->row_begin,
-                          .part = b->shape->causal ? PRODUCT_COLUMNS_TO_DIAGONAL : PRODUCT_WHOLE };
-}
-
-/* y[rows][dim] (=, with add +=) alpha * plane x, x: [keys][dim]. */
-static product_job attention_plane_by_keys(const attention_block *b, const real *plane, const real *x, int x_stride,
-                                           int dim, real alpha, real *y, int y_stride, int add)
-{
-    const pe_tile *t = &b->tile;
-    return (product_job){ .rows = t->rows, .cols = dim, .depth = t->keys, .a = plane, .a_row = t->stride, .a_col = 1,
-                          .b = x, .b_row = x_stride, .c = y, .c_row = y_stride, .alpha = alpha, .add = add,
-                          .diagonal = t->row_begin,
-                          .part = b->shape->causal ? PRODUCT_DEPTH_TO_DIAGONAL : PRODUCT_WHOLE };
-}
-
-/* y[keys][dim] += alpha * plane^T x, x: [rows][dim]. */
-static product_job attention_plane_by_rows(const attention_block *b, const real *plane, const real *x, int x_stride,
-                                           int dim, real alpha, real *y, int y_stride)
-{
-    const pe_tile *t = &b->tile;
-    return (product_job){ .rows = t->keys, .cols = dim, .depth = t->rows, .a = plane, .a_row = 1, .a_col = t->stride,
-                          .b = x, .b_row = x_stride, .c = y, .c_row = y_stride, .alpha = alpha, .add = 1,
-                          .diagonal = t->row_begin,
-                          .part = b->shape->causal ? PRODUCT_DEPTH_FROM_DIAGONAL : PRODUCT_WHOLE };
+    return (attention_span){ .rows = b->tile.rows, .keys = b->tile.keys, .stride = b->tile.stride,
+                             .causal = b->shape->causal, .diagonal = b->tile.row_begin };
 }
 
 /* ------------------------------------------------------------------------------------------------ forward */
@@ -143,10 +115,10 @@ static void attention_scores(const attention_block *b, int head)
 {
     const pe_tile *t = &b->tile;
     int dim = b->l->rotated_dim;
-    product_job job = attention_rows_by_keys(b, t->q + head * t->head_stride, t->token_stride,
-                                             attention_packed(b, b->s->packed_k, dim, head), dim, t->scale,
-                                             b->s->s + attention_plane(b, head));
-    product(&job);
+    attention_span span = attention_all_keys(b);
+    attention_rows_by_keys(&span, t->q + head * t->head_stride, t->token_stride,
+                           attention_packed(b, b->s->packed_k, dim, head), dim, t->scale,
+                           b->s->s + attention_plane(b, head));
 }
 
 static void attention_score_hooks(const attention_block *b)
@@ -190,10 +162,10 @@ static void attention_output(const attention_block *b, int head)
     const attention_io *io = b->io;
     int width = b->shape->width, dim = b->shape->head_dim;
     size_t token = (size_t)io->start[b->sequence];
-    product_job job = attention_plane_by_keys(
-        b, b->s->s + attention_plane(b, head), io->v + token * (size_t)io->token_stride_v + head * dim,
-        io->token_stride_v, dim, 1, io->o + (token + (size_t)t->row_begin) * (size_t)width + head * dim, width, 0);
-    product(&job);
+    attention_span span = attention_all_keys(b);
+    attention_plane_by_keys(&span, b->s->s + attention_plane(b, head),
+                            io->v + token * (size_t)io->token_stride_v + head * dim, io->token_stride_v, dim, 1,
+                            io->o + (token + (size_t)t->row_begin) * (size_t)width + head * dim, width, 0);
 }
 
 static void attention_value_hooks(const attention_block *b)
@@ -221,11 +193,9 @@ static void attention_output_bwd(const attention_block *b, int head)
     size_t token = (size_t)io->start[b->sequence], plane = attention_plane(b, head);
     const real *d_o = io->d_o + (token + (size_t)t->row_begin) * (size_t)width + head * dim;
     real *dv = io->dv + token * (size_t)io->token_stride_v + head * dim;
-    product_job to_weights =
-        attention_rows_by_keys(b, d_o, width, attention_packed(b, b->s->packed_v, dim, head), dim, 1, b->s->ds + plane);
-    product_job to_values = attention_plane_by_rows(b, b->s->s + plane, d_o, width, dim, 1, dv, io->token_stride_v);
-    product(&to_weights);
-    product(&to_values);
+    attention_span span = attention_all_keys(b);
+    attention_rows_by_keys(&span, d_o, width, attention_packed(b, b->s->packed_v, dim, head), dim, 1, b->s->ds + plane);
+    attention_plane_by_rows(&span, b->s->s + plane, d_o, width, dim, 1, dv, io->token_stride_v);
 }
 
 static void attention_value_hooks_bwd(const attention_block *b)
@@ -294,13 +264,10 @@ static void attention_scores_bwd(const attention_block *b, int head)
     int dim = b->l->rotated_dim, stride = t->token_stride;
     size_t first = (size_t)io->start[b->sequence] * (size_t)io->token_stride_qk + (size_t)head * t->head_stride;
     const real *ds = b->s->ds + attention_plane(b, head);
-    product_job to_queries =
-        attention_plane_by_keys(b, ds, t->k + head * t->head_stride, stride, dim, t->scale,
-                                io->dq + first + (size_t)t->row_begin * (size_t)stride, stride, 1);
-    product_job to_keys = attention_plane_by_rows(b, ds, t->q + head * t->head_stride, stride, dim, t->scale,
-                                                  io->dk + first, stride);
-    product(&to_queries);
-    product(&to_keys);
+    attention_span span = attention_all_keys(b);
+    attention_plane_by_keys(&span, ds, t->k + head * t->head_stride, stride, dim, t->scale,
+                            io->dq + first + (size_t)t->row_begin * (size_t)stride, stride, 1);
+    attention_plane_by_rows(&span, ds, t->q + head * t->head_stride, stride, dim, t->scale, io->dk + first, stride);
 }
 
 void attention_block_bias_bwd(const attention_block *b)
@@ -315,35 +282,25 @@ void attention_block_bias_bwd(const attention_block *b)
     breakdown_at(b->s->breakdown, BREAKDOWN_ATTENTION);
 }
 
-/* Heads one by one, each while its plane is in the cache; hooks see all of them at once, so where there are any, the heads
- * wait for each other. */
-void attention_block_run(attention_block *b, int backward)
+static void attention_block_forward(attention_block *b)
 {
-    int heads = b->shape->heads, together = b->l->together;
-    attention_block_point(b);
-    for (int h = 0; h < heads && together; h++)
-        attention_scores(b, h);
-    attention_score_hooks(b);
-    for (int h = 0; h < heads; h++) {
-        if (!together)
+    for (int h = 0; h < b->shape->heads; h++) {
+        if (!b->l->together)
             attention_scores(b, h);
         attention_weights(b, h);
-        if (!backward) {
-            attention_show(b, h);
-            attention_output(b, h);
-        } else {
-            attention_output_bwd(b, h);
-            if (!together) {
-                attention_weights_bwd(b, h);
-                attention_bias_collect(b, h);
-                attention_scores_bwd(b, h);
-            }
-        }
+        attention_show(b, h);
+        attention_output(b, h);
     }
-    if (!backward)
-        attention_value_hooks(b);
-    if (!backward || !together)
-        return;
+    attention_value_hooks(b);
+}
+
+static void attention_block_backward(attention_block *b)
+{
+    int heads = b->shape->heads;
+    for (int h = 0; h < heads; h++) {
+        attention_weights(b, h);
+        attention_output_bwd(b, h);
+    }
     attention_value_hooks_bwd(b);
     for (int h = 0; h < heads; h++) {
         attention_weights_bwd(b, h);
@@ -352,4 +309,17 @@ void attention_block_run(attention_block *b, int backward)
     attention_score_hooks_bwd(b);
     for (int h = 0; h < heads; h++)
         attention_scores_bwd(b, h);
+}
+
+/* Hooks see all heads at once, so where there are any, the heads wait for each other. */
+void attention_block_run(attention_block *b, int backward)
+{
+    attention_block_point(b);
+    for (int h = 0; h < b->shape->heads && b->l->together; h++)
+        attention_scores(b, h);
+    attention_score_hooks(b);
+    if (backward)
+        attention_block_backward(b);
+    else
+        attention_block_forward(b);
 }

@@ -38,7 +38,14 @@ void attention_block_bias(const attention_block *b);
 /* Gradient of the biases from s->dbias, summed over the sequences that share the tile. */
 void attention_block_bias_bwd(const attention_block *b);
 
-/* Scores, weights and output of sequence b->sequence; with backward, its gradients instead of the output. */
+/* Points b->tile at the queries and keys of sequence b->sequence. */
+void attention_block_point(attention_block *b);
+
+/* Head h's packed keys (packed_k, dim = rotated_dim) or values (packed_v, dim = head_dim) of sequence b->sequence. */
+const real *attention_packed(const attention_block *b, const real *packed, int dim, int h);
+
+/* Whole rows of scores, for hooks and watchers that ask for them: scores, weights and output of sequence b->sequence; with
+ * backward, which needs hooks of scores or values in the layer, its gradients instead of the output. */
 void attention_block_run(attention_block *b, int backward);
 
 #endif

@@ -5,6 +5,7 @@
 #include "layers.h"
 #include "level.h"
 #include "product.h"
+#include "softmax.h"
 #include "vmath.h"
 
 /* The chooser is called while the program is still being put together: it may touch nothing but registers and the stack. */

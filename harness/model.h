@@ -98,6 +98,14 @@ typedef struct batch {
     int training;
 } batch;
 
+/* Rows of activations that are worked off together, so that what one operation leaves is near the core when the next one reads
+ * it. A part of a training step is about as large; a long sequence is larger. */
+enum { MODEL_TOGETHER_REALS = 1 << 15 };
+static inline int model_rows_together(const model *m)
+{
+    return m->shape.width < MODEL_TOGETHER_REALS ? MODEL_TOGETHER_REALS / m->shape.width : 1;
+}
+
 /* Saved activations of one layer. */
 typedef struct layer_activations {
     /* from mid on, in the last layer: rows of the kept tokens only */
@@ -106,9 +114,10 @@ typedef struct layer_activations {
     real *qkv;                /* [tokens][3 width] */
     real *q, *k;              /* [tokens][heads * rotated_dim] when rotation widens, else NULL */
     real *o;                  /* [tokens][width] */
+    softmax_row *rows;        /* [heads][tokens] of attention, in training */
     real *mid;                /* [tokens][width] residual stream before the MLP */
     real *norm2, *stats2;
-    real *fc1, *act;          /* [tokens][hidden] */
+    real *fc1, *act;          /* [tokens][hidden]; when not training one buffer of [model_rows_together][hidden] */
     real *gate[STACK_MEMBERS_MAX];
 } layer_activations;
 

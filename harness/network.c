@@ -177,7 +177,7 @@ static attention_io network_io(const model *m, workspace *w, const batch *b, con
                            .q = wide ? a->q : a->qkv, .k = wide ? a->k : a->qkv + width,
                            .token_stride_qk = wide ? m->shape.heads * at->rotated_dim : 3 * width,
                            .v = a->qkv + 2 * width, .token_stride_v = 3 * width, .o = a->o, .gate = a->gate,
-                           .gate_at = (const size_t *const *)w->gate_at, .watch = w->watch };
+                           .gate_at = (const size_t *const *)w->gate_at, .watch = w->watch, .rows = a->rows };
 }
 
 /* Tokens that a layer's second half, after attention, is computed for. */
@@ -186,21 +186,62 @@ static int network_kept(const model *m, const workspace *w, int l, int tokens)
     return l + 1 == m->shape.layers ? w->kept_count : tokens;
 }
 
+static int network_rows(const model *m, int first, int all)
+{
+    int most = model_rows_together(m);
+    return most < all - first ? most : all - first;
+}
+
+/* Up to attention: normalisation, gates, queries, keys and values. */
+static void network_first_half(const model *m, workspace *w, const batch *b, int l)
+{
+    layer_activations *a = &w->layer[l];
+    const model_layer *p = &m->layer[l];
+    const real *v = m->value;
+    int width = m->shape.width, tokens = b->start[b->sequences];
+    for (int first = 0, rows; first < tokens; first += rows) {
+        size_t at = (size_t)first * (size_t)width;
+        rows = network_rows(m, first, tokens);
+        breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
+        norm(m->norm_kind, a->in + at, v + p->norm1_w, v + p->norm1_b, a->norm1 + at, a->stats1 + 2 * (size_t)first, rows,
+             width);
+        breakdown_at(w->breakdown, BREAKDOWN_GEMM);
+        linear(a->norm1 + at, m->turned + p->qkv_w, v + p->qkv_b, NULL, a->qkv + 3 * at, rows, width, 3 * width);
+    }
+    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
+    network_gates(m, w, b, &m->attention[l], a);
+}
+
+/* From attention's output o on: projection, residual and MLP. o, residual, out: [kept][width]. */
+static void network_second_half(const model *m, workspace *w, int l, const real *o, const real *residual, int kept, real *out)
+{
+    layer_activations *a = &w->layer[l];
+    const model_layer *p = &m->layer[l];
+    const real *v = m->value, *turned = m->turned;
+    int width = m->shape.width, hidden = m->hidden;
+    for (int first = 0, rows; first < kept; first += rows) {
+        size_t at = (size_t)first * (size_t)width, inner = w->training ? (size_t)first * (size_t)hidden : 0;
+        rows = network_rows(m, first, kept);
+        breakdown_at(w->breakdown, BREAKDOWN_GEMM);
+        linear(o + at, turned + p->proj_w, v + p->proj_b, residual + at, a->mid + at, rows, width, width);
+        breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
+        norm(m->norm_kind, a->mid + at, v + p->norm2_w, v + p->norm2_b, a->norm2 + at, a->stats2 + 2 * (size_t)first, rows,
+             width);
+        breakdown_at(w->breakdown, BREAKDOWN_GEMM);
+        linear(a->norm2 + at, turned + p->fc1_w, v + p->fc1_b, NULL, a->fc1 + inner, rows, width, hidden);
+        breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
+        vmath_gelu(a->fc1 + inner, a->act + inner, (size_t)rows * (size_t)hidden, m->gelu_exact);
+        breakdown_at(w->breakdown, BREAKDOWN_GEMM);
+        linear(a->act + inner, turned + p->fc2_w, v + p->fc2_b, a->mid + at, out + at, rows, hidden, width);
+    }
+}
+
 static void network_layer(const model *m, workspace *w, const batch *b, int l, real *out)
 {
     layer_activations *a = &w->layer[l];
     const attention_layer *at = &m->attention[l];
-    const model_layer *p = &m->layer[l];
-    const real *v = m->value, *turned = m->turned;
     int width = m->shape.width, tokens = b->start[b->sequences], kept = network_kept(m, w, l, tokens);
-
-    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-    norm(m->norm_kind, a->in, v + p->norm1_w, v + p->norm1_b, a->norm1, a->stats1, tokens, width);
-    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
-    network_gates(m, w, b, at, a);
-    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear(a->norm1, turned + p->qkv_w, v + p->qkv_b, NULL, a->qkv, tokens, width, 3 * width);
-    breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
+    network_first_half(m, w, b, l);
     attention_io io = network_io(m, w, b, at, a);
     if (at->rotated_dim != m->shape.head_dim) {
         network_spread(m, at, a->qkv, a->q, 0, tokens, 0);
@@ -210,24 +251,14 @@ static void network_layer(const model *m, workspace *w, const batch *b, int l, r
     breakdown_at(w->breakdown, BREAKDOWN_ATTENTION);
     attention_forward(at, &m->shape, &w->scratch, &io);
     const real *o = a->o, *residual = a->in;
-    if (kept < tokens) { /* norm2 is not in use yet */
+    if (kept < tokens) {
         breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
         outputs_gather(w, a->o, width, a->norm2);
         outputs_gather(w, a->in, width, a->mid);
         o = a->norm2;
         residual = a->mid;
     }
-    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear(o, turned + p->proj_w, v + p->proj_b, residual, a->mid, kept, width, width);
-
-    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-    norm(m->norm_kind, a->mid, v + p->norm2_w, v + p->norm2_b, a->norm2, a->stats2, kept, width);
-    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear(a->norm2, turned + p->fc1_w, v + p->fc1_b, NULL, a->fc1, kept, width, m->hidden);
-    breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-    vmath_gelu(a->fc1, a->act, (size_t)kept * m->hidden, m->gelu_exact);
-    breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear(a->act, turned + p->fc2_w, v + p->fc2_b, a->mid, out, kept, m->hidden, width);
+    network_second_half(m, w, l, o, residual, kept, out);
 }
 
 static real *network_norm_b_grad(const model *m, size_t at)

@@ -45,11 +45,16 @@ static void workspace_layer(arena *a, const model *m, const workspace *w, const 
         to->k = workspace_reals(a, tokens * rotated, failed);
     }
     to->o = workspace_reals(a, tokens * width, failed);
+    if (w->training) {
+        to->rows = ARENA_NEW(a, softmax_row, tokens * (size_t)m->shape.heads);
+        *failed |= to->rows == NULL;
+    }
     to->mid = workspace_reals(a, tokens * width, failed);
     to->norm2 = workspace_reals(a, tokens * width, failed);
     to->stats2 = workspace_reals(a, tokens * 2, failed);
-    to->fc1 = workspace_reals(a, tokens * (size_t)m->hidden, failed);
-    to->act = w->training ? workspace_reals(a, tokens * (size_t)m->hidden, failed) : to->fc1;
+    size_t inner = (size_t)(w->training || w->max_tokens < model_rows_together(m) ? w->max_tokens : model_rows_together(m));
+    to->fc1 = workspace_reals(a, inner * (size_t)m->hidden, failed);
+    to->act = w->training ? workspace_reals(a, inner * (size_t)m->hidden, failed) : to->fc1;
     for (int i = 0; i < STACK_MEMBERS_MAX; i++)
         to->gate[i] = workspace_reals(a, workspace_gate_room(m, w, i), failed);
 }

@@ -180,6 +180,7 @@ static void bench_run(bench *b, rng *r, const char *about)
     b->io = (attention_io){ .sequences = SEQUENCES, .start = b->start, .place = b->of, .q = rq, .k = rk,
                             .token_stride_qk = row, .v = v, .token_stride_v = width, .o = o, .gate = gates.save,
                             .gate_at = gates.at_of, .dq = rdq, .dk = rdk, .dv = dv, .d_o = d_o, .dgate = gates.dsave };
+    b->io.rows = ARENA_NEW(&b->memory, softmax_row, (size_t)tokens * (size_t)b->shape.heads);
     attention_rotate(&b->layer, &b->shape, &b->io);
     attention_forward(&b->layer, &b->shape, &b->scratch, &b->io);
     attention_backward(&b->layer, &b->shape, &b->scratch, &b->io);
@@ -244,9 +245,10 @@ static void agreement_case(const pe_stack *stack, const char *text, uint64_t rou
     bench_layer(&b, &r);
     cr_assert_eq(attention_scratch_init(&b.scratch, &b.memory, &b.shape, &b.layer, 1, SEQUENCES, b.start[SEQUENCES], longest, 1), 0);
     b.scratch.block_rows = rng_below(&r, 3) ? 1 + (int)rng_below(&r, (uint32_t)b.scratch.rows_max) : 0;
+    b.scratch.tile_keys = 32 * (int)rng_below(&r, 3);
     char about[PE_TEXT_MAX + 200];
-    snprintf(about, sizeof about, "%s, %d heads of %d, lengths %d and %d, blocks of %d, %s, positions %d", text, heads,
-             head_dim, lens[0], lens[1], b.scratch.block_rows, b.shape.causal ? "causal" : "bidirectional", kind);
+    snprintf(about, sizeof about, "%s, %d heads of %d, lengths %d and %d, blocks of %d by %d, %s, positions %d", text, heads,
+             head_dim, lens[0], lens[1], b.scratch.block_rows, b.scratch.tile_keys, b.shape.causal ? "causal" : "bidirectional", kind);
     bench_run(&b, &r, about);
     arena_free(&b.memory);
 }

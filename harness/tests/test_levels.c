@@ -8,6 +8,7 @@
 #include "level.h"
 #include "product.h"
 #include "rng.h"
+#include "softmax.h"
 #include "vmath.h"
 
 #if defined(LEVELS)
@@ -31,7 +32,8 @@ enum { LENGTH = 96, ROWS = 5 };
 typedef struct levels_trace {
     real softmax[LENGTH], softmax_bwd[LENGTH], entropy[LENGTH], gelu[LENGTH], gelu_bwd[LENGTH], exact[LENGTH],
         exact_bwd[LENGTH], columns[LENGTH], moved[ROWS * LENGTH], norm[ROWS * LENGTH], stats[2 * ROWS],
-        norm_bwd[(ROWS + 2) * LENGTH], adamw[4][LENGTH], product[ROWS * (LENGTH + PRODUCT_PANEL)], numbers[4];
+        norm_bwd[(ROWS + 2) * LENGTH], weights[ROWS * (LENGTH + SOFTMAX_ROOM)], slopes[ROWS * (LENGTH + SOFTMAX_ROOM)],
+        out[ROWS * LENGTH], adamw[4][LENGTH], product[ROWS * (LENGTH + PRODUCT_PANEL)], numbers[4];
 } levels_trace;
 
 static void levels_fill(uint64_t seed, real *x, size_t n)
@@ -39,6 +41,35 @@ static void levels_fill(uint64_t seed, real *x, size_t n)
     rng r = rng_stream(seed, RNG_TEST, 0, 0);
     for (size_t i = 0; i < n; i++)
         x[i] = (real)(4 * rng_uniform(&r) - 2);
+}
+
+/* Two tiles of the same scores, and the gradient of the second. */
+static void levels_tiles(int level, const real *x, const real *b, int n, levels_trace *t)
+{
+    enum { STRIDE = LENGTH + SOFTMAX_ROOM };
+    softmax_row row[ROWS];
+    real mean[ROWS] = { (real)0.1, (real)-0.2, (real)0.3, (real)-0.4, (real)0.5 };
+    softmax_tile tile = { .rows = ROWS, .keys = n, .stride = STRIDE, .causal = n % 2, .diagonal = n - ROWS,
+                          .past = PRODUCT_PAST, .s = t->weights, .bias = n % 3 ? b : NULL };
+    LEVELS_CALL(level, softmax_begin, (row, ROWS));
+    for (int pass = 0; pass < 3; pass++) {
+        for (int r = 0; r < ROWS; r++)
+            memcpy(t->weights + r * STRIDE, x + r * LENGTH, sizeof(real) * LENGTH);
+        for (int i = 0; i < ROWS * STRIDE; i++)
+            t->weights[i] *= (real)(pass + 1);
+        if (pass == 0)
+            memcpy(t->out, x, sizeof t->out);
+        if (pass < 2)
+            LEVELS_CALL(level, softmax_add, (&tile, row, pass > 0 ? t->out : NULL, LENGTH, n));
+        if (pass == 1)
+            LEVELS_CALL(level, softmax_end, (row, ROWS, t->out, LENGTH, n));
+    }
+    for (int r = 0; r < ROWS; r++)
+        memcpy(t->slopes + r * STRIDE, x + (ROWS - 1 - r) * LENGTH, sizeof(real) * LENGTH);
+    LEVELS_CALL(level, softmax_gradient, (&tile, row, mean, t->slopes));
+    for (int r = 0; r < ROWS; r++) /* what nobody reads may differ */
+        for (int j = tile.causal ? tile.diagonal + r + 1 : n; j < STRIDE; j++)
+            t->weights[r * STRIDE + j] = t->slopes[r * STRIDE + j] = 0;
 }
 
 static void levels_run(int level, uint64_t seed, levels_trace *t)
@@ -49,6 +80,7 @@ static void levels_run(int level, uint64_t seed, levels_trace *t)
     levels_fill(seed, x, ROWS * LENGTH);
     levels_fill(seed + 1000, w, LENGTH * LENGTH);
     levels_fill(seed + 2000, b, LENGTH);
+    levels_tiles(level, x, b, n, t);
     memcpy(t->softmax, x, sizeof t->softmax);
     memcpy(t->softmax_bwd, w, sizeof t->softmax_bwd);
     LEVELS_CALL(level, vmath_softmax, (t->softmax, seed % 2 ? b : NULL, n, room));
@@ -107,6 +139,9 @@ Test(levels, kernels_agree_within_their_tolerance)
             levels_run(level, seed, &got);
             LEVELS_COMPARE(softmax);
             LEVELS_COMPARE(softmax_bwd);
+            LEVELS_COMPARE(weights);
+            LEVELS_COMPARE(slopes);
+            LEVELS_COMPARE(out);
             LEVELS_COMPARE(entropy);
             LEVELS_COMPARE(gelu);
             LEVELS_COMPARE(gelu_bwd);
