@@ -208,6 +208,11 @@ static void kerple_prepare(const pe_context *c, void *cache)
     *(int *)cache = one_apart;
 }
 
+static unsigned kerple_idle_with(const void *options)
+{
+    return ((const kerple_options *)options)->kind == KERPLE_COMPOSITE ? 0 : PE_IDLE_SCORE;
+}
+
 static size_t kerple_table(const pe_context *c, const pe_tile *t, int h)
 {
     return ((size_t)c->shape->heads * (size_t)t->rows + 3 * (size_t)h) * (size_t)t->keys;
@@ -341,6 +346,7 @@ const pe_descriptor pe_encoding_kerple = {
     .options = kerple_rows,
     .options_size = sizeof(kerple_options),
     .examples = kerple_examples,
+    .idle_with = kerple_idle_with,
     .params = kerple_params,
     .sizes = kerple_sizes,
     .prepare = kerple_prepare,

@@ -45,7 +45,7 @@ typedef int32_t pe_integer;
 #endif
 
 /* Raised whenever a struct below changes its layout or a hook its meaning. Fields are only ever appended. */
-#define PE_ABI 5
+#define PE_ABI 6
 
 /* ------------------------------------------------------------------------------------------------ the host's facts */
 
@@ -136,6 +136,9 @@ typedef enum pe_claim {
     PE_ZERO_AT_INIT = 1 << 4     /* a freshly initialised model computes what nope computes */
 } pe_claim;
 
+/* Hooks of scores that have nothing to do. */
+typedef enum pe_idle { PE_IDLE_SCORE = 1 << 0, PE_IDLE_VALUE = 1 << 1 } pe_idle;
+
 /* ------------------------------------------------------------------------------------------------ extensions */
 
 /* One way in which a trained encoding is stretched to longer sequences: options that it gets under its trained parameters.
@@ -173,6 +176,10 @@ typedef struct pe_descriptor {
     /* Optional; absent: `claims`. What is claimed under these options, where an option changes it (frequencies that are
      * learned are no longer parameter-free). For the default options it must return `claims`. */
     unsigned (*claims_with)(const void *options);
+
+    /* Optional; absent: none. Of pe_idle: hooks that leave everything as it is under these options. The host keeps whole rows
+     * of scores for those that do not, and may leave the others out. */
+    unsigned (*idle_with)(const void *options);
 
     /* Optional. Refuses options that do not fit each other or the shape (odd head_dim for a rotation). Returns 0, or -1
      * with one sentence in message. Runs at parse time, before anything is allocated. */

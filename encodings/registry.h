@@ -80,6 +80,8 @@ double stack_last_position(const pe_stack *s, const pe_shape *shape);
 
 /* What a member claims under its options. */
 unsigned stack_member_claims(const stack_member *m);
+/* Its hooks, of pe_idle, that leave everything as it is under its options. */
+unsigned stack_member_idle(const stack_member *m);
 
 /* The claims that hold for the whole stack: those that all members make; shift invariance not where a member that
  * reads q or k themselves (reads_heads) stands beside one that rotates them. */

@@ -352,6 +352,11 @@ static void shaw_value_bwd(const pe_context *c, const pe_tile *t, const real *p,
     shaw_part(c, t, SHAW_VALUE, c->dtheta[SHAW_VALUE], &side, 1, p, NULL);
 }
 
+static unsigned shaw_idle_with(const void *options)
+{
+    return ((const shaw_options *)options)->value ? 0 : PE_IDLE_VALUE;
+}
+
 static const char *const shaw_examples[] = {"clip=4", "value=false", "clip=1,value=false", NULL};
 
 const pe_descriptor pe_encoding_shaw = {
@@ -371,6 +376,7 @@ const pe_descriptor pe_encoding_shaw = {
     .options = shaw_rows,
     .options_size = sizeof(shaw_options),
     .examples = shaw_examples,
+    .idle_with = shaw_idle_with,
     .params = shaw_params,
     .score = shaw_score,
     .score_bwd = shaw_score_bwd,

@@ -158,6 +158,11 @@ unsigned stack_member_claims(const stack_member *m)
     return m->encoding->claims_with ? m->encoding->claims_with(m->options) : m->encoding->claims;
 }
 
+unsigned stack_member_idle(const stack_member *m)
+{
+    return m->encoding->idle_with ? m->encoding->idle_with(m->options) : 0;
+}
+
 /* A rotation keeps products of q and k shift-invariant, but not q and k themselves, which another member may read. */
 unsigned stack_claims(const pe_stack *s)
 {

@@ -118,8 +118,9 @@ static void model_describe_layer(model *m, attention_layer *at)
             at->rotating = i;
             at->rotated_dim = d->rotated_dim ? d->rotated_dim(stack->member[i].options, &m->shape) : m->shape.head_dim;
         }
-        at->has_score |= d->score != NULL;
-        at->has_value |= d->value != NULL;
+        unsigned idle = stack_member_idle(&stack->member[i]);
+        at->has_score |= d->score && !(idle & PE_IDLE_SCORE);
+        at->has_value |= d->value && !(idle & PE_IDLE_VALUE);
         at->has_gate |= d->gate != NULL;
         at->has_bias |= d->bias != NULL || d->reads_bias;
         if ((d->bias && !(stack_member_claims(&stack->member[i]) & PE_SHIFT_INVARIANT)) || d->reads_bias)

@@ -234,6 +234,41 @@ static int protocol_check_accumulate(protocol_run *run, error *e)
     return 0;
 }
 
+/* Hooks that say that they are idle are left out, which must change nothing. */
+static int protocol_check_idle(protocol_run *run, error *e)
+{
+    pe_stack without = *run->stack;
+    pe_descriptor left[STACK_MEMBERS_MAX];
+    unsigned any = 0;
+    for (int i = 0; i < without.count; i++) {
+        unsigned idle = stack_member_idle(&without.member[i]);
+        left[i] = *without.member[i].encoding;
+        if (idle & PE_IDLE_SCORE) {
+            left[i].score = NULL;
+            left[i].score_bwd = NULL;
+        }
+        if (idle & PE_IDLE_VALUE) {
+            left[i].value = NULL;
+            left[i].value_bwd = NULL;
+        }
+        without.member[i].encoding = &left[i];
+        any |= idle;
+    }
+    if (!any)
+        return 0;
+    trial other;
+    trial_result got;
+    if (trial_open(&other, &without, &run->base.settings, 3, e) < 0)
+        return -1;
+    int status = trial_run(&other, &got, e);
+    if (status == 0) {
+        protocol_expect_same(run, "idle", "without the hooks that are said to be idle", &got, trial_rounding());
+        trial_result_free(&got);
+    }
+    trial_close(&other);
+    return status;
+}
+
 /* Start values of one host, of the same host again, and of another. */
 static int protocol_check_init(protocol_run *run, error *e)
 {
@@ -284,7 +319,8 @@ static int protocol_check_case(const pe_stack *stack, const trial_case *c, proto
     static int (*const rules[])(protocol_run *, error *) = {
         /* The narrow ones first: what breaks one of them often breaks the wide ones after it too. */
         protocol_check_init,   protocol_check_repeatable, protocol_check_garbage, protocol_check_accumulate,
-        protocol_check_causal, protocol_check_prefix,     protocol_check_adds,    protocol_check_layout,
+        protocol_check_causal, protocol_check_prefix,     protocol_check_adds,    protocol_check_idle,
+        protocol_check_layout,
     };
     protocol_run run = {.stack = stack, .c = c, .out = out};
     refhost_settings settings = trial_settings(c);

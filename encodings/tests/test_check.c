@@ -293,6 +293,18 @@ static double fault_last_position(const void *options, const pe_shape *shape)
     return shape->train_len - 1;
 }
 
+static unsigned fault_idle_score(const void *options)
+{
+    (void)options;
+    return PE_IDLE_SCORE;
+}
+
+static unsigned fault_idle_value(const void *options)
+{
+    (void)options;
+    return PE_IDLE_VALUE;
+}
+
 static int fault_zero_params(const void *options, const pe_shape *shape, pe_param *out)
 {
     (void)options;
@@ -361,6 +373,8 @@ FAULT(start_values_that_differ, slope, d.init = fault_init, BY_PROTOCOL, "init: 
 FAULT(missing_backward, keyed, d.score_bwd = NULL, BY_PROTOCOL, "lacks score_bwd")
 FAULT(parameters_without_backward, slope, d.bias_bwd = NULL, BY_PROTOCOL, "lacks bias_bwd")
 FAULT(backward_alone, keyed, d.value_bwd = specimen_echo.value_bwd, BY_PROTOCOL, "value_bwd without")
+FAULT(score_that_is_not_idle, keyed, d.idle_with = fault_idle_score, BY_PROTOCOL, "idle: logits[")
+FAULT(value_that_is_not_idle, echo, d.idle_with = fault_idle_value, BY_PROTOCOL, "idle: o[")
 FAULT(another_abi, slope, d.abi = PE_ABI + 1, BY_PROTOCOL, "abi")
 FAULT(another_real, slope, d.real_size = 2, BY_PROTOCOL, "sizeof(real)")
 FAULT(no_formula, slope, d.formula = "", BY_PROTOCOL, "formula")
