@@ -55,12 +55,22 @@ static const run_config *parts_config(const report_view *v, const parts_words *w
     return &v->runs.run[0].config;
 }
 
-/* Settings with the longest training sequences come first, as in report_group.h; then by their words, in which numbers
- * count as numbers. */
+/* Of train.data: 0 stands for all that there is. */
+static double parts_data(const run_config *c)
+{
+    return c->train.data > 0 ? (double)c->train.data : INFINITY;
+}
+
+/* Settings with the longest training sequences come first, as in report_group.h; then those with the least data; then by
+ * their words, in which numbers count as numbers. */
 static int parts_is_later(const report_view *v, const parts_words *w, int a, int b)
 {
-    double one = lengths_mean(parts_config(v, w, a)), other = lengths_mean(parts_config(v, w, b));
-    return one != other ? one < other : strverscmp(w->word[a], w->word[b]) > 0;
+    const run_config *one = parts_config(v, w, a), *other = parts_config(v, w, b);
+    if (lengths_mean(one) != lengths_mean(other))
+        return lengths_mean(one) < lengths_mean(other);
+    if (parts_data(one) != parts_data(other))
+        return parts_data(one) > parts_data(other);
+    return strverscmp(w->word[a], w->word[b]) > 0;
 }
 
 static void parts_order(const report_view *v, parts_words *w)
@@ -79,7 +89,7 @@ static void parts_order(const report_view *v, parts_words *w)
 
 /* ------------------------------------------------------------------------------------------------ headings */
 
-/* "train.length_ratio=0.9, model.width=64" as "length_ratio=0.9, width=64". malloc'ed. */
+/* "train.length_ratio=0.9, train.data=0" as "length_ratio=0.9, all data". malloc'ed. */
 static char *parts_short(const char *setting)
 {
     buffer b = BUFFER_INIT;
@@ -95,7 +105,11 @@ static char *parts_short(const char *setting)
                 length -= i + 1;
                 break;
             }
-        buffer_bytes(&b, setting, length);
+        size_t value = strcspn(setting, ",");
+        if (value == strlen("data=0") && strncmp(setting, "data=0", value) == 0)
+            buffer_format(&b, "all data%.*s", (int)(length - value), setting + value);
+        else
+            buffer_bytes(&b, setting, length);
         setting += length;
     }
     return buffer_take(&b);

@@ -146,7 +146,9 @@ void report_lead(const report_view *v, document *d)
 {
     buffer b = BUFFER_INIT;
     char ratio[VIEW_RATIO_MAX];
-    buffer_add(&b, "How well does a transformer work on sequences longer than any it was trained on? Here ");
+    double longest = words_longest_ratio(v);
+    buffer_format(&b, "How well does a transformer work on sequences %s? Here ",
+                  longest > 1 ? "longer than any it was trained on" : "as long as those it was trained on");
     words_count(&b, v->encodings, "way", 0);
     buffer_add(&b, " of encoding position");
     if (v->settings > 1) {
@@ -168,9 +170,9 @@ void report_lead(const report_view *v, document *d)
     report_setting(v, "train.lr", &b);
     buffer_add(&b, ", ");
     report_setting(v, "train.schedule", &b);
-    buffer_add(&b, " schedule), and was then tested at up to ");
-    view_ratio_text(words_longest_ratio(v), ratio);
-    buffer_format(&b, "%s the training length. ", ratio);
+    view_ratio_text(longest, ratio);
+    buffer_format(&b, " schedule), and was then tested at %s%s the training length. ", longest > 1 ? "up to " : "",
+                  longest > 1 ? ratio : "no more than");
     int seeds = words_distinct_seeds(v);
     words_count(&b, seeds, "seed", 1);
     buffer_add(&b, seeds == 1 ? " was run, so no spread is known."

@@ -128,6 +128,20 @@ Test(parts, lengths_in_words)
     view_free(&v);
 }
 
+/* The least data first, and 0, which stands for all that there is, last and in words. */
+Test(parts, all_data_is_most)
+{
+    static const char *const amounts[] = {"train.data=0", "train.data=1024", "train.data=256"};
+    report_view v;
+    parts_write(3, amounts, 3, NULL);
+    parts_load(&v);
+    cr_assert_eq(v.parts, 3);
+    cr_expect_str_eq(v.part[0], "data=256");
+    cr_expect_str_eq(v.part[1], "data=1024");
+    cr_expect_str_eq(v.part[2], "all data");
+    view_free(&v);
+}
+
 static void parts_report(void)
 {
     error e = ERROR_INIT;
@@ -145,6 +159,21 @@ static int parts_count(const char *text, const char *what)
     for (const char *p = text; (p = strstr(p, what)); p += strlen(what))
         count++;
     return count;
+}
+
+/* Nothing is said of longer sequences where none was tested. */
+Test(parts, the_question_is_the_one_that_was_asked)
+{
+    static const char *const asked[] = {"as long as those it was trained on? ", "longer than any it was trained on? "};
+    static const char *const tested[] = {"tested at no more than the training length.", "tested at up to 2× the training length."};
+    for (int longer = 0; longer < 2; longer++) {
+        made_write(parts_room.dir, &(made_run){.encoding = "a", .score = {1, 0.5, 0.5}, .lengths = 1 + longer}, NULL);
+        parts_report();
+        char *text = scratch_text(&parts_room, "report.md");
+        cr_assert(strstr(text, asked[longer]), "%.300s", text);
+        cr_assert(strstr(text, tested[longer]), "%.300s", text);
+        free(text);
+    }
 }
 
 /* The value behind a name at the beginning of a line of a layout: column `at` of its `line`th row of that kind. */
