@@ -261,8 +261,8 @@ long task_limit(task *t, long count, uint64_t seed, error *e)
     rng r = rng_stream(seed, RNG_DATA, 0, 0);
     long read = d->limit(t->state, count, rng_uniform(&r));
     if (read < 0)
-        return error_set(e, ERROR_ENVIRONMENT, "train.data: %ld tokens, but the text of %s has %ld for training", count,
-                         d->name, -read);
+        return error_set(e, ERROR_ENVIRONMENT, "train.data: %ld tokens, but only %ld of the text are for training", count,
+                         -read);
     return read;
 }
 

@@ -233,7 +233,7 @@ Test(data, a_run_on_a_part_of_a_text)
     registry *r = setting_registry();
     run_result out;
     cr_assert_eq(run_execute(&c, r, NULL, &out, &e), -1);
-    cr_assert_str_eq(e.message, "train.data: 3601 tokens, but the text of text has 3600 for training");
+    cr_assert_str_eq(e.message, "train.data: 3601 tokens, but only 3600 of the text are for training");
     cr_assert_eq(e.kind, ERROR_ENVIRONMENT);
     run_result_free(&out);
     registry_free(r);
