@@ -346,7 +346,6 @@ const pe_descriptor pe_encoding_kerple = {
     .options = kerple_rows,
     .options_size = sizeof(kerple_options),
     .examples = kerple_examples,
-    .idle_with = kerple_idle_with,
     .params = kerple_params,
     .sizes = kerple_sizes,
     .prepare = kerple_prepare,
@@ -358,4 +357,5 @@ const pe_descriptor pe_encoding_kerple = {
               "Extrapolation}, author = {Chi, Ta-Chung and Fan, Ting-Han and Ramadge, Peter J. and Rudnicky, "
               "Alexander I.}, booktitle = {Advances in Neural Information Processing Systems}, volume = {35}, pages = "
               "{8386--8399}, year = {2022}, eprint = {2205.09921}, archiveprefix = {arXiv}}",
+    .idle_with = kerple_idle_with,
 };

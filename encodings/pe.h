@@ -177,10 +177,6 @@ typedef struct pe_descriptor {
      * learned are no longer parameter-free). For the default options it must return `claims`. */
     unsigned (*claims_with)(const void *options);
 
-    /* Optional; absent: none. Of pe_idle: hooks that leave everything as it is under these options. The host keeps whole rows
-     * of scores for those that do not, and may leave the others out. */
-    unsigned (*idle_with)(const void *options);
-
     /* Optional. Refuses options that do not fit each other or the shape (odd head_dim for a rotation). Returns 0, or -1
      * with one sentence in message. Runs at parse time, before anything is allocated. */
     int (*check)(const void *options, const pe_shape *shape, char *message, size_t size);
@@ -244,6 +240,10 @@ typedef struct pe_descriptor {
 
     /* Optional; absent: none of its own (position maps stretch every encoding that reads positions). */
     const pe_extension *extensions;
+
+    /* Optional; absent: none. Of pe_idle: hooks that leave everything as it is under these options. The host keeps whole rows
+     * of scores for those that do not, and may leave the others out. */
+    unsigned (*idle_with)(const void *options);
 } pe_descriptor;
 
 /* ------------------------------------------------------------------------------------------------ position maps */

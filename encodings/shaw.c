@@ -376,7 +376,6 @@ const pe_descriptor pe_encoding_shaw = {
     .options = shaw_rows,
     .options_size = sizeof(shaw_options),
     .examples = shaw_examples,
-    .idle_with = shaw_idle_with,
     .params = shaw_params,
     .score = shaw_score,
     .score_bwd = shaw_score_bwd,
@@ -387,4 +386,5 @@ const pe_descriptor pe_encoding_shaw = {
               "Conference of the North {A}merican Chapter of the Association for Computational Linguistics: Human "
               "Language Technologies, Volume 2 (Short Papers)}, pages = {464--468}, year = {2018}, eprint = "
               "{1803.02155}, archiveprefix = {arXiv}}",
+    .idle_with = shaw_idle_with,
 };

@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------------------------------------------------------ set-up */
 
-enum { ATTENTION_BLOCK_REALS = 1 << 18, ATTENTION_ROWS_MOST = 64, ATTENTION_ROWS_LEAST = 4 };
+enum { ATTENTION_BLOCK_REALS = 1 << 18, ATTENTION_ROWS_MOST = ATTENTION_STREAM_ROWS, ATTENTION_ROWS_LEAST = 4 };
 
 int attention_block_rows(const pe_shape *shape, int len)
 {

@@ -9,7 +9,8 @@
 
 #include "attention_block.h"
 
-/* Most rows of a block and most keys of a tile, a multiple of PRODUCT_PANEL: the tile stays in the first two caches. */
+/* Most rows of any block, with a tile of biases or without, and most keys of a tile, a multiple of PRODUCT_PANEL: the tile
+ * stays in the first two caches. */
 enum { ATTENTION_STREAM_ROWS = 64, ATTENTION_STREAM_KEYS = 256 };
 
 /* Reals of a tile's plane for sequences of at most `len` tokens. */
