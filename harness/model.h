@@ -23,7 +23,7 @@
 
 typedef struct model_param {
     char name[96];            /* "layer0.qkv.w", "t5.table", "layer1.shaw.k" */
-    size_t offset;            /* in the flat block */
+    size_t offset;            /* in the flat block, a multiple of 64 bytes */
     int rows, cols;           /* length = rows * cols; 1 row: a vector */
     double mean, deviation;
     pe_init init;
@@ -47,7 +47,7 @@ typedef struct model {
     const layered_stack *stacks;
     int params_count, params_room;
     model_param *params;
-    size_t length;            /* reals in the flat block */
+    size_t length;            /* reals in the flat block, with what fills its cache lines */
     real *value, *grad;       /* [length]; grad NULL in a model that only evaluates */
     real *turned;             /* [length]; the matrices of linear maps transposed, [in][out], at the same offsets */
     size_t token, norm_f_w, norm_f_b, head_w, head_b;
@@ -81,6 +81,8 @@ static inline size_t model_param_length(const model_param *p)
 {
     return (size_t)p->rows * (size_t)p->cols;
 }
+/* Numbers that are trained, in all and of encodings. */
+long model_parameters(const model *m);
 long model_encoding_parameters(const model *m);
 
 /* ------------------------------------------------------------------------------------------------ a batch */

@@ -116,7 +116,7 @@ static int session_open(run_session *s, const run_config *c, const registry *r, 
 static void run_describe(const run_session *s, run_result *out)
 {
     const char *digest = task_digest(s->task);
-    out->parameters = (long)s->model.length;
+    out->parameters = model_parameters(&s->model);
     out->encoding_parameters = model_encoding_parameters(&s->model);
     out->train_tokens_max = s->model.shape.train_len;
     out->task_version = task_of(s->task)->version;

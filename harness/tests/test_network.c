@@ -129,11 +129,11 @@ static long network_count(const char *encoding)
 {
     fixture f;
     fixture_open(&f, encoding, "model.width=64 model.heads=4", 128, 0);
-    long all = (long)f.model.length, own = model_encoding_parameters(&f.model);
+    long all = model_parameters(&f.model), own = model_encoding_parameters(&f.model);
     fixture_close(&f);
     fixture plain;
     fixture_open(&plain, "nope", "model.width=64 model.heads=4", 128, 0);
-    cr_assert_eq(all - (long)plain.model.length, own, "%s", encoding);
+    cr_assert_eq(all - model_parameters(&plain.model), own, "%s", encoding);
     fixture_close(&plain);
     return own;
 }
@@ -147,6 +147,17 @@ Test(network, models_differ_by_the_encodings_own_parameters)
     cr_assert_eq(network_count("t5"), 32 * 4);
     cr_assert_eq(network_count("t5(shared=false)"), 2 * 32 * 4);
     cr_assert_eq(network_count("shaw(clip=16)"), 2 * 2 * 33 * 16);
+    cr_assert_eq(network_count("kerple"), 2 * 4);
+    cr_assert_eq(network_count("fire"), 2 * (2 + 32 + 32 + 4 * 32 + 4));
+}
+
+Test(network, every_parameter_begins_a_cache_line)
+{
+    fixture f;
+    fixture_open(&f, "fire", "", 8, 0);
+    for (int i = 0; i < f.model.params_count; i++)
+        cr_expect_eq((uintptr_t)(f.model.value + f.model.params[i].offset) % 64, 0, "%s", f.model.params[i].name);
+    fixture_close(&f);
 }
 
 Test(network, a_tied_head_is_counted_once)
@@ -154,7 +165,7 @@ Test(network, a_tied_head_is_counted_once)
     fixture tied, apart;
     fixture_open(&tied, "nope", "model.tied_head=true", 8, 0);
     fixture_open(&apart, "nope", "", 8, 0);
-    cr_assert_eq(apart.model.length - tied.model.length, FIXTURE_VOCAB * 12);
+    cr_assert_eq(model_parameters(&apart.model) - model_parameters(&tied.model), FIXTURE_VOCAB * 12);
     fixture_close(&tied);
     fixture_close(&apart);
 }

@@ -91,6 +91,20 @@ Test(run, the_same_command_gives_the_same_bits)
     run_result_free(&c);
 }
 
+/* kerple has two numbers for each of its heads, which leave most of a cache line unused: only what is trained counts. */
+Test(run, parameters_are_those_that_are_trained)
+{
+    run_result a = small_run("encoding=nope train.steps=1"), b = small_run("encoding=kerple model.heads=2 train.steps=1");
+    enum { WIDTH = 16, HIDDEN = 4 * WIDTH, VOCAB = 5 }; /* two bits and three marks */
+    long layer = 2 * 2 * WIDTH + (3 * WIDTH + WIDTH) * (WIDTH + 1) + HIDDEN * (WIDTH + 1) + WIDTH * (HIDDEN + 1);
+    cr_expect_eq(a.parameters, layer + 2 * WIDTH + VOCAB * WIDTH + VOCAB * (WIDTH + 1), "%ld", a.parameters);
+    cr_expect_eq(a.encoding_parameters, 0);
+    cr_expect_eq(b.parameters - a.parameters, 2 * 2);
+    cr_expect_eq(b.encoding_parameters, 2 * 2);
+    run_result_free(&a);
+    run_result_free(&b);
+}
+
 /* Paired: with one seed all encodings that start at zero see the same first batch with the same weights. */
 Test(run, encodings_are_paired)
 {
