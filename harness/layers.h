@@ -8,10 +8,10 @@
 #include "pe.h"
 
 /* y[rows][out] = x[rows][in] turned + b (+ residual[rows][out], unless NULL); turned: [in][out], the transpose of the weights w
- * (the library is a tenth faster on it), b: [out]. */
+ * (the library is a tenth faster on it), b: [out]. b NULL: without it and without a residual. */
 void linear(const real *x, const real *turned, const real *b, const real *residual, real *y, int rows, int in, int out);
 
-/* dx[rows][in] = dy w;  dw += dy^T x;  db += column sums of dy; w, dw: [out][in]. */
+/* dx[rows][in] = dy w;  dw += dy^T x;  db += column sums of dy, unless NULL; w, dw: [out][in]. */
 void linear_bwd(const real *x, const real *w, const real *dy, real *dx, real *dw, real *db, int rows, int in, int out);
 
 enum { NORM_LAYER, NORM_RMS };

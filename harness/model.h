@@ -119,7 +119,9 @@ typedef struct layer_activations {
     softmax_row *rows;        /* [heads][tokens] of attention, in training */
     real *mid;                /* [tokens][width] residual stream before the MLP */
     real *norm2, *stats2;
-    real *fc1, *act;          /* [tokens][hidden]; when not training one buffer of [model_rows_together][hidden] */
+    /* [tokens][hidden]: of GELU its slope, which fc1's product turns into, and its value; when not training both are one
+     * buffer of [model_rows_together][hidden] */
+    real *slope, *act;
     real *gate[STACK_MEMBERS_MAX];
 } layer_activations;
 

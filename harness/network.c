@@ -228,9 +228,10 @@ static void network_second_half(const model *m, workspace *w, int l, const real 
         norm(m->norm_kind, a->mid + at, v + p->norm2_w, v + p->norm2_b, a->norm2 + at, a->stats2 + 2 * (size_t)first, rows,
              width);
         breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-        linear(a->norm2 + at, turned + p->fc1_w, v + p->fc1_b, NULL, a->fc1 + inner, rows, width, hidden);
+        linear(a->norm2 + at, turned + p->fc1_w, NULL, NULL, a->slope + inner, rows, width, hidden);
         breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-        vmath_gelu(a->fc1 + inner, a->act + inner, (size_t)rows * (size_t)hidden, m->gelu_exact);
+        vmath_gelu(a->slope + inner, v + p->fc1_b, a->act + inner, w->training ? a->slope + inner : NULL, rows, hidden,
+                   m->gelu_exact);
         breakdown_at(w->breakdown, BREAKDOWN_GEMM);
         linear(a->act + inner, turned + p->fc2_w, v + p->fc2_b, a->mid + at, out + at, rows, hidden, width);
     }
@@ -274,9 +275,9 @@ static void network_second_half_bwd(const model *m, workspace *w, const batch *b
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
     linear_bwd(a->act, v + p->fc2_w, dh, w->dhidden, g + p->fc2_w, g + p->fc2_b, kept, m->hidden, width);
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-    vmath_gelu_bwd(a->fc1, w->dhidden, w->dhidden, (size_t)kept * m->hidden, m->gelu_exact);
+    vmath_gelu_bwd(a->slope, w->dhidden, g + p->fc1_b, kept, m->hidden);
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear_bwd(a->norm2, v + p->fc1_w, w->dhidden, w->dwork, g + p->fc1_w, g + p->fc1_b, kept, width, m->hidden);
+    linear_bwd(a->norm2, v + p->fc1_w, w->dhidden, w->dwork, g + p->fc1_w, NULL, kept, width, m->hidden);
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     norm_bwd(m->norm_kind, a->mid, v + p->norm2_w, a->stats2, w->dwork, dh, g + p->norm2_w,
              network_norm_b_grad(m, p->norm2_b), kept, width);

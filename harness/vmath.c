@@ -101,66 +101,83 @@ double vmath_cross_entropy(const real *s, int n, int target, real factor, real *
 #define GELU_SLOPE ((real)1.59576912160573071176) /* 2 sqrt(2/pi) */
 #define GELU_CUBE ((real)0.044715)
 
-/* 0.5 x (1 + tanh(u/2)) = x logistic(u), u = 2 sqrt(2/pi) (x + 0.044715 x^3) */
-PE_VEC_INLINE pe_vec gelu_of(pe_vec x)
+/* 0.5 x (1 + tanh(u/2)) = x s, s = logistic(u), u = 2 sqrt(2/pi) (x + 0.044715 x^3); its slope is s + x s (1 - s) u'. */
+PE_VEC_INLINE pe_vec gelu_tanh(pe_vec x, pe_vec *slope)
 {
-    return x * vmath_logistic(GELU_SLOPE * (x + GELU_CUBE * x * x * x));
+    pe_vec cube = GELU_CUBE * x * x, s = vmath_logistic(GELU_SLOPE * x * (1 + cube)), y = x * s;
+    *slope = s + y * (1 - s) * (GELU_SLOPE * (1 + 3 * cube));
+    return y;
 }
 
-/* With s = logistic(u): s + x s (1 - s) u' */
-PE_VEC_INLINE pe_vec gelu_slope(pe_vec x)
+/* 0.5 x (1 + erf(x/sqrt 2)); its slope is 0.5 (1 + erf(x/sqrt 2)) + x exp(-x^2/2) / sqrt(2 pi). */
+PE_VEC_INLINE pe_vec gelu_exact(pe_vec x, pe_vec *slope)
 {
-    pe_vec s = vmath_logistic(GELU_SLOPE * (x + GELU_CUBE * x * x * x));
-    return s + x * s * (1 - s) * (GELU_SLOPE * (1 + 3 * GELU_CUBE * x * x));
+    pe_vec s;
+    for (int l = 0; l < PE_VEC_LANES; l++)
+        s[l] = (real)0.5 * (1 + vmath_erf(x[l] * (real)0.70710678118654752440));
+    *slope = s + x * vmath_exp((real)-0.5 * x * x) * (real)0.39894228040143267794;
+    return x * s;
 }
 
-static void gelu_tanh(const real *x, real *y, size_t n)
+/* One vector, of which the first n count. y and slope may be x. */
+PE_VEC_INLINE void gelu_at(const real *x, const real *b, real *y, real *slope, const int n, const int exact)
 {
-    size_t i = 0;
-    for (; i + PE_VEC_LANES <= n; i += PE_VEC_LANES)
-        pe_vec_store(y + i, gelu_of(pe_vec_load(x + i)));
-    pe_vec_store_first(y + i, gelu_of(pe_vec_load_first(x + i, (int)(n - i), 0)), (int)(n - i));
+    pe_vec to, in = n == PE_VEC_LANES ? pe_vec_load(x) + pe_vec_load(b)
+                                      : pe_vec_load_first(x, n, 0) + pe_vec_load_first(b, n, 0);
+    pe_vec out = exact ? gelu_exact(in, &to) : gelu_tanh(in, &to);
+    if (n == PE_VEC_LANES)
+        pe_vec_store(y, out);
+    else
+        pe_vec_store_first(y, out, n);
+    if (slope && n == PE_VEC_LANES)
+        pe_vec_store(slope, to);
+    else if (slope)
+        pe_vec_store_first(slope, to, n);
 }
 
-static void gelu_tanh_bwd(const real *x, const real *dy, real *dx, size_t n)
+PE_VEC_INLINE void gelu_rows(const real *x, const real *b, real *y, real *slope, int rows, int cols, const int exact)
 {
-    size_t i = 0;
-    for (; i + PE_VEC_LANES <= n; i += PE_VEC_LANES)
-        pe_vec_store(dx + i, pe_vec_load(dy + i) * gelu_slope(pe_vec_load(x + i)));
-    int rest = (int)(n - i);
-    pe_vec_store_first(dx + i, pe_vec_load_first(dy + i, rest, 0) * gelu_slope(pe_vec_load_first(x + i, rest, 0)), rest);
-}
-
-static void gelu_exact(const real *x, real *y, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        y[i] = (real)0.5 * x[i] * (1 + vmath_erf(x[i] * (real)0.70710678118654752440));
-}
-
-/* d/dx 0.5 x (1 + erf(x/sqrt 2)) = 0.5 (1 + erf(x/sqrt 2)) + x exp(-x^2/2) / sqrt(2 pi) */
-static void gelu_exact_bwd(const real *x, const real *dy, real *dx, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        real v = x[i], bell = vmath_exp(pe_vec_fill((real)-0.5 * v * v))[0];
-        dx[i] = dy[i] * ((real)0.5 * (1 + vmath_erf(v * (real)0.70710678118654752440)) +
-                         v * bell * (real)0.39894228040143267794);
+    for (size_t at = 0; at < (size_t)rows * (size_t)cols; at += (size_t)cols) {
+        int j = 0;
+        for (; j + PE_VEC_LANES <= cols; j += PE_VEC_LANES)
+            gelu_at(x + at + j, b + j, y + at + j, slope ? slope + at + j : NULL, PE_VEC_LANES, exact);
+        if (j < cols)
+            gelu_at(x + at + j, b + j, y + at + j, slope ? slope + at + j : NULL, cols - j, exact);
     }
 }
 
-void vmath_gelu(const real *x, real *y, size_t n, int exact)
+void vmath_gelu(const real *x, const real *b, real *y, real *slope, int rows, int cols, int exact)
 {
     if (exact)
-        gelu_exact(x, y, n);
+        gelu_rows(x, b, y, slope, rows, cols, 1);
+    else if (slope)
+        gelu_rows(x, b, y, slope, rows, cols, 0);
     else
-        gelu_tanh(x, y, n);
+        gelu_rows(x, b, y, NULL, rows, cols, 0);
 }
 
-void vmath_gelu_bwd(const real *x, const real *dy, real *dx, size_t n, int exact)
+/* Four rows at a time, so that the sums pass through memory a quarter as often. */
+void vmath_gelu_bwd(const real *slope, real *dy, real *db, int rows, int cols)
 {
-    if (exact)
-        gelu_exact_bwd(x, dy, dx, n);
-    else
-        gelu_tanh_bwd(x, dy, dx, n);
+    size_t width = (size_t)cols;
+    for (int r = 0, together; r < rows; r += together) {
+        together = rows - r < 4 ? 1 : 4;
+        const real *by = slope + (size_t)r * width;
+        real *to = dy + (size_t)r * width;
+        int j = 0;
+        for (; j + PE_VEC_LANES <= cols; j += PE_VEC_LANES) {
+            pe_vec sum = pe_vec_load(db + j);
+            for (int i = 0; i < together; i++) {
+                pe_vec d = pe_vec_load(to + i * width + j) * pe_vec_load(by + i * width + j);
+                pe_vec_store(to + i * width + j, d);
+                sum += d;
+            }
+            pe_vec_store(db + j, sum);
+        }
+        for (; j < cols; j++)
+            for (int i = 0; i < together; i++)
+                db[j] += to[i * width + j] *= by[i * width + j];
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ sums and moves */

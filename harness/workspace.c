@@ -53,8 +53,8 @@ static void workspace_layer(arena *a, const model *m, const workspace *w, const 
     to->norm2 = workspace_reals(a, tokens * width, failed);
     to->stats2 = workspace_reals(a, tokens * 2, failed);
     size_t inner = (size_t)(w->training || w->max_tokens < model_rows_together(m) ? w->max_tokens : model_rows_together(m));
-    to->fc1 = workspace_reals(a, inner * (size_t)m->hidden, failed);
-    to->act = w->training ? workspace_reals(a, inner * (size_t)m->hidden, failed) : to->fc1;
+    to->slope = workspace_reals(a, inner * (size_t)m->hidden, failed);
+    to->act = w->training ? workspace_reals(a, inner * (size_t)m->hidden, failed) : to->slope;
     for (int i = 0; i < STACK_MEMBERS_MAX; i++)
         to->gate[i] = workspace_reals(a, workspace_gate_room(m, w, i), failed);
 }

@@ -30,8 +30,8 @@ enum { LENGTH = 96, ROWS = 5 };
 
 /* What all kernels leave behind, one after the other. */
 typedef struct levels_trace {
-    real softmax[LENGTH], softmax_bwd[LENGTH], entropy[LENGTH], gelu[LENGTH], gelu_bwd[LENGTH], exact[LENGTH],
-        exact_bwd[LENGTH], columns[LENGTH], moved[ROWS * LENGTH], norm[ROWS * LENGTH], stats[2 * ROWS],
+    real softmax[LENGTH], softmax_bwd[LENGTH], entropy[LENGTH], gelu[LENGTH], gelu_slope[LENGTH], exact[LENGTH],
+        exact_slope[LENGTH], gelu_bwd[LENGTH], columns[LENGTH], moved[ROWS * LENGTH], norm[ROWS * LENGTH], stats[2 * ROWS],
         norm_bwd[(ROWS + 2) * LENGTH], weights[ROWS * (LENGTH + SOFTMAX_ROOM)], slopes[ROWS * (LENGTH + SOFTMAX_ROOM)],
         out[ROWS * LENGTH], adamw[4][LENGTH], product[ROWS * (LENGTH + PRODUCT_PANEL)], numbers[4];
 } levels_trace;
@@ -90,8 +90,10 @@ static void levels_run(int level, uint64_t seed, levels_trace *t)
     t->numbers[2] = (real)LEVELS_CALL(level, vmath_sum_squares, (x, (size_t)n));
     t->numbers[3] = (real)LEVELS_CALL(level, vmath_argmax, (x, n));
     for (int exact = 0; exact < 2; exact++) {
-        LEVELS_CALL(level, vmath_gelu, (x, exact ? t->exact : t->gelu, (size_t)n, exact));
-        LEVELS_CALL(level, vmath_gelu_bwd, (x, b, exact ? t->exact_bwd : t->gelu_bwd, (size_t)n, exact));
+        real *value = exact ? t->exact : t->gelu, *slope = exact ? t->exact_slope : t->gelu_slope;
+        LEVELS_CALL(level, vmath_gelu, (x, b, value, slope, 2, n / 2, exact));
+        memcpy(t->gelu_bwd, w, sizeof t->gelu_bwd);
+        LEVELS_CALL(level, vmath_gelu_bwd, (slope, t->gelu_bwd, t->columns, 2, n / 2));
     }
     LEVELS_CALL(level, vmath_add_to, (t->moved, x, b, ROWS, n));
     LEVELS_CALL(level, vmath_add, (t->moved, w, (size_t)n));
@@ -144,9 +146,10 @@ Test(levels, kernels_agree_within_their_tolerance)
             LEVELS_COMPARE(out);
             LEVELS_COMPARE(entropy);
             LEVELS_COMPARE(gelu);
-            LEVELS_COMPARE(gelu_bwd);
+            LEVELS_COMPARE(gelu_slope);
             LEVELS_COMPARE(exact);
-            LEVELS_COMPARE(exact_bwd);
+            LEVELS_COMPARE(exact_slope);
+            LEVELS_COMPARE(gelu_bwd);
             LEVELS_COMPARE(columns);
             LEVELS_COMPARE(moved);
             LEVELS_COMPARE(norm);

@@ -176,20 +176,57 @@ Test(vmath, cross_entropy_and_its_gradient_may_share_a_block)
     }
 }
 
+/* Rows of every length up to two vectors and a bit, so that each remainder is met. */
 Test(vmath, gelu_and_its_slope)
 {
-    for (int exact = 0; exact < 2; exact++)
-        for (double x = -12; x <= 12; x += 0.037) {
-            real in = (real)x, out, slope, one = 1;
-            double h = 1e-5, v = (double)in;
+    enum { ROWS = 3, MOST = 37 };
+    rng draw = rng_stream(5, RNG_TEST, 0, 0);
+    for (int n = 2; n < 2 * MOST; n++) {
+        int exact = n % 2, cols = n / 2;
+        real x[ROWS * MOST], b[MOST], y[ROWS * MOST], slope[ROWS * MOST], alone[ROWS * MOST];
+        for (int i = 0; i < ROWS * cols; i++)
+            x[i] = (real)(24 * rng_uniform(&draw) - 12);
+        for (int j = 0; j < cols; j++)
+            b[j] = (real)(rng_uniform(&draw) - 0.5);
+        memcpy(alone, x, sizeof x);
+        vmath_gelu(x, b, y, slope, ROWS, cols, exact);
+        vmath_gelu(alone, b, alone, NULL, ROWS, cols, exact);
+        for (int i = 0; i < ROWS * cols; i++) {
+            double h = 1e-5, v = (double)(x[i] + b[i % cols]);
 #define GELU(t)                                                                                                        \
     (exact ? 0.5 * (t) * (1 + erf((t) / sqrt(2.0)))                                                                    \
            : 0.5 * (t) * (1 + tanh(sqrt(2 / M_PI) * ((t) + 0.044715 * (t) * (t) * (t)))))
-            vmath_gelu(&in, &out, 1, exact);
-            vmath_gelu_bwd(&in, &one, &slope, 1, exact);
-            cr_assert(fabs((double)out - GELU(v)) < 1e-5, "gelu(%g) = %g", x, (double)out);
-            cr_assert(fabs((double)slope - (GELU(v + h) - GELU(v - h)) / (2 * h)) < 1e-5, "slope at %g is %g", x,
-                      (double)slope);
+            cr_assert(fabs((double)y[i] - GELU(v)) < 1e-5, "gelu(%g) = %g", v, (double)y[i]);
+            cr_assert(fabs((double)slope[i] - (GELU(v + h) - GELU(v - h)) / (2 * h)) < 1e-5, "slope at %g is %g", v,
+                      (double)slope[i]);
+            cr_assert(fabs((double)alone[i] - (double)y[i]) < 1e-5, "in place, without the slope: %g, not %g",
+                      (double)alone[i], (double)y[i]);
+        }
+    }
+}
+
+Test(vmath, gelu_backward_is_a_product_and_sums_of_columns)
+{
+    enum { ROWS = 7, MOST = 37 };
+    rng draw = rng_stream(6, RNG_TEST, 0, 0);
+    for (int rows = 1; rows <= ROWS; rows++)
+        for (int cols = 1; cols <= MOST; cols++) {
+            real slope[ROWS * MOST], d[ROWS * MOST], was[ROWS * MOST], db[MOST];
+            for (int i = 0; i < rows * cols; i++) {
+                slope[i] = (real)(2 * rng_uniform(&draw) - 1);
+                was[i] = d[i] = (real)(2 * rng_uniform(&draw) - 1);
+            }
+            for (int j = 0; j < cols; j++)
+                db[j] = 2;
+            vmath_gelu_bwd(slope, d, db, rows, cols);
+            for (int j = 0; j < cols; j++) {
+                double sum = 2;
+                for (int i = j; i < rows * cols; i += cols) {
+                    cr_assert_eq(d[i], was[i] * slope[i]);
+                    sum += (double)d[i];
+                }
+                cr_assert(fabs((double)db[j] - sum) < 1e-5, "column %d of %d: %g, not %g", j, cols, (double)db[j], sum);
+            }
         }
 }
 
