@@ -8,11 +8,15 @@
 #include "pe.h"
 
 /* y[rows][out] = x[rows][in] turned + b (+ residual[rows][out], unless NULL); turned: [in][out], the transpose of the weights w
- * (the library is a tenth faster on it), b: [out]. b NULL: without it and without a residual. */
-void linear(const real *x, const real *turned, const real *b, const real *residual, real *y, int rows, int in, int out);
+ * (the library is a tenth faster on it), b: [out]. Rows of x and y are their strides apart. b NULL: without it and without a
+ * residual; else y_stride = out. */
+void linear(const real *x, int x_stride, const real *turned, const real *b, const real *residual, real *y, int y_stride,
+            int rows, int in, int out);
 
-/* dx[rows][in] = dy w;  dw += dy^T x;  db += column sums of dy, unless NULL; w, dw: [out][in]. */
-void linear_bwd(const real *x, const real *w, const real *dy, real *dx, real *dw, real *db, int rows, int in, int out);
+/* dx[rows][in] = dy w;  dw += dy^T x;  db += column sums of dy, unless NULL; w, dw: [out][in]. Rows of dx are as far apart as
+ * those of x; with db dy_stride = out. */
+void linear_bwd(const real *x, int x_stride, const real *w, const real *dy, int dy_stride, real *dx, real *dw, real *db,
+                int rows, int in, int out);
 
 enum { NORM_LAYER, NORM_RMS };
 

@@ -206,7 +206,8 @@ static void network_first_half(const model *m, workspace *w, const batch *b, int
         norm(m->norm_kind, a->in + at, v + p->norm1_w, v + p->norm1_b, a->norm1 + at, a->stats1 + 2 * (size_t)first, rows,
              width);
         breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-        linear(a->norm1 + at, m->turned + p->qkv_w, v + p->qkv_b, NULL, a->qkv + 3 * at, rows, width, 3 * width);
+        linear(a->norm1 + at, width, m->turned + p->qkv_w, v + p->qkv_b, NULL, a->qkv + 3 * at, 3 * width, rows, width,
+               3 * width);
     }
     breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     network_gates(m, w, b, &m->attention[l], a);
@@ -218,22 +219,22 @@ static void network_second_half(const model *m, workspace *w, int l, const real 
     layer_activations *a = &w->layer[l];
     const model_layer *p = &m->layer[l];
     const real *v = m->value, *turned = m->turned;
-    int width = m->shape.width, hidden = m->hidden;
+    int width = m->shape.width, hidden = m->hidden, stride = model_hidden_stride(m);
     for (int first = 0, rows; first < kept; first += rows) {
-        size_t at = (size_t)first * (size_t)width, inner = w->training ? (size_t)first * (size_t)hidden : 0;
+        size_t at = (size_t)first * (size_t)width, inner = w->training ? (size_t)first * (size_t)stride : 0;
         rows = network_rows(m, first, kept);
         breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-        linear(o + at, turned + p->proj_w, v + p->proj_b, residual + at, a->mid + at, rows, width, width);
+        linear(o + at, width, turned + p->proj_w, v + p->proj_b, residual + at, a->mid + at, width, rows, width, width);
         breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
         norm(m->norm_kind, a->mid + at, v + p->norm2_w, v + p->norm2_b, a->norm2 + at, a->stats2 + 2 * (size_t)first, rows,
              width);
         breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-        linear(a->norm2 + at, turned + p->fc1_w, NULL, NULL, a->slope + inner, rows, width, hidden);
+        linear(a->norm2 + at, width, turned + p->fc1_w, NULL, NULL, a->slope + inner, stride, rows, width, hidden);
         breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
         vmath_gelu(a->slope + inner, v + p->fc1_b, a->act + inner, w->training ? a->slope + inner : NULL, rows, hidden,
-                   m->gelu_exact);
+                   stride, m->gelu_exact);
         breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-        linear(a->act + inner, turned + p->fc2_w, v + p->fc2_b, a->mid + at, out + at, rows, hidden, width);
+        linear(a->act + inner, stride, turned + p->fc2_w, v + p->fc2_b, a->mid + at, out + at, width, rows, hidden, width);
     }
 }
 
@@ -271,13 +272,14 @@ static void network_second_half_bwd(const model *m, workspace *w, const batch *b
     const real *v = m->value, *o = a->o;
     real *g = m->grad;
     int width = m->shape.width, tokens = b->start[b->sequences], kept = network_kept(m, w, l, tokens);
+    int stride = model_hidden_stride(m);
 
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear_bwd(a->act, v + p->fc2_w, dh, w->dhidden, g + p->fc2_w, g + p->fc2_b, kept, m->hidden, width);
+    linear_bwd(a->act, stride, v + p->fc2_w, dh, width, w->dhidden, g + p->fc2_w, g + p->fc2_b, kept, m->hidden, width);
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
-    vmath_gelu_bwd(a->slope, w->dhidden, g + p->fc1_b, kept, m->hidden);
+    vmath_gelu_bwd(a->slope, w->dhidden, g + p->fc1_b, kept, m->hidden, stride);
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear_bwd(a->norm2, v + p->fc1_w, w->dhidden, w->dwork, g + p->fc1_w, NULL, kept, width, m->hidden);
+    linear_bwd(a->norm2, width, v + p->fc1_w, w->dhidden, stride, w->dwork, g + p->fc1_w, NULL, kept, width, m->hidden);
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     norm_bwd(m->norm_kind, a->mid, v + p->norm2_w, a->stats2, w->dwork, dh, g + p->norm2_w,
              network_norm_b_grad(m, p->norm2_b), kept, width);
@@ -286,7 +288,7 @@ static void network_second_half_bwd(const model *m, workspace *w, const batch *b
         o = w->dhidden;
     }
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear_bwd(o, v + p->proj_w, dh, w->dwork, g + p->proj_w, g + p->proj_b, kept, width, width);
+    linear_bwd(o, width, v + p->proj_w, dh, width, w->dwork, g + p->proj_w, g + p->proj_b, kept, width, width);
     if (kept < tokens) {
         breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
         outputs_spread(w, tokens, width, dh);
@@ -331,7 +333,8 @@ static void network_layer_bwd(const model *m, workspace *w, const batch *b, int 
         network_spread(m, at, w->dqkv, w->dk, 1, tokens, 1);
     }
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear_bwd(a->norm1, v + p->qkv_w, w->dqkv, w->dwork, g + p->qkv_w, g + p->qkv_b, tokens, width, 3 * width);
+    linear_bwd(a->norm1, width, v + p->qkv_w, w->dqkv, 3 * width, w->dwork, g + p->qkv_w, g + p->qkv_b, tokens, width,
+               3 * width);
     breakdown_at(w->breakdown, BREAKDOWN_ENCODING);
     network_gates_bwd(m, w, b, at, a, w->dwork);
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);

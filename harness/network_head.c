@@ -18,7 +18,7 @@ static void network_head(const model *m, workspace *w, int first, int rows)
                sizeof(real) * (size_t)width);
     norm(m->norm_kind, w->head_in, v + m->norm_f_w, v + m->norm_f_b, w->head_norm, w->head_stats, rows, width);
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear(w->head_norm, m->turned + m->head_w, v + m->head_b, NULL, w->logits, rows, width, m->vocab);
+    linear(w->head_norm, width, m->turned + m->head_w, v + m->head_b, NULL, w->logits, m->vocab, rows, width, m->vocab);
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
 }
 
@@ -55,7 +55,8 @@ void network_head_bwd(const model *m, workspace *w)
     memset(w->dh, 0, sizeof(real) * (size_t)w->kept_count * width);
     real *dnorm = w->dwork, *din = w->dhidden; /* rows <= tokens and hidden >= width: both fit */
     breakdown_at(w->breakdown, BREAKDOWN_GEMM);
-    linear_bwd(w->head_norm, v + m->head_w, w->logits, dnorm, g + m->head_w, g + m->head_b, rows, width, m->vocab);
+    linear_bwd(w->head_norm, width, v + m->head_w, w->logits, m->vocab, dnorm, g + m->head_w, g + m->head_b, rows, width,
+               m->vocab);
     breakdown_at(w->breakdown, BREAKDOWN_ELEMENTWISE);
     memset(din, 0, sizeof(real) * (size_t)rows * width);
     norm_bwd(m->norm_kind, w->head_in, v + m->norm_f_w, w->head_stats, dnorm, din, g + m->norm_f_w,

@@ -135,9 +135,10 @@ PE_VEC_INLINE void gelu_at(const real *x, const real *b, real *y, real *slope, c
         pe_vec_store_first(slope, to, n);
 }
 
-PE_VEC_INLINE void gelu_rows(const real *x, const real *b, real *y, real *slope, int rows, int cols, const int exact)
+PE_VEC_INLINE void gelu_rows(const real *x, const real *b, real *y, real *slope, int rows, int cols, int stride,
+                             const int exact)
 {
-    for (size_t at = 0; at < (size_t)rows * (size_t)cols; at += (size_t)cols) {
+    for (size_t at = 0; at < (size_t)rows * (size_t)stride; at += (size_t)stride) {
         int j = 0;
         for (; j + PE_VEC_LANES <= cols; j += PE_VEC_LANES)
             gelu_at(x + at + j, b + j, y + at + j, slope ? slope + at + j : NULL, PE_VEC_LANES, exact);
@@ -146,20 +147,20 @@ PE_VEC_INLINE void gelu_rows(const real *x, const real *b, real *y, real *slope,
     }
 }
 
-void vmath_gelu(const real *x, const real *b, real *y, real *slope, int rows, int cols, int exact)
+void vmath_gelu(const real *x, const real *b, real *y, real *slope, int rows, int cols, int stride, int exact)
 {
     if (exact)
-        gelu_rows(x, b, y, slope, rows, cols, 1);
+        gelu_rows(x, b, y, slope, rows, cols, stride, 1);
     else if (slope)
-        gelu_rows(x, b, y, slope, rows, cols, 0);
+        gelu_rows(x, b, y, slope, rows, cols, stride, 0);
     else
-        gelu_rows(x, b, y, NULL, rows, cols, 0);
+        gelu_rows(x, b, y, NULL, rows, cols, stride, 0);
 }
 
 /* Four rows at a time, so that the sums pass through memory a quarter as often. */
-void vmath_gelu_bwd(const real *slope, real *dy, real *db, int rows, int cols)
+void vmath_gelu_bwd(const real *slope, real *dy, real *db, int rows, int cols, int stride)
 {
-    size_t width = (size_t)cols;
+    size_t width = (size_t)stride;
     for (int r = 0, together; r < rows; r += together) {
         together = rows - r < 4 ? 1 : 4;
         const real *by = slope + (size_t)r * width;

@@ -26,11 +26,11 @@ void vmath_softmax_bwd(const real *p, real *ds, int n, int room);
 double vmath_cross_entropy(const real *s, int n, int target, real factor, real *g);
 
 /* y = gelu(x + b), tanh form 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) or exact form 0.5 x (1 + erf(x / sqrt 2)), and
- * slope = gelu'(x + b), unless NULL: both come out of one exponential. x, y, slope: [rows][cols], b: [cols]; y or slope may be
- * x. */
-void vmath_gelu(const real *x, const real *b, real *y, real *slope, int rows, int cols, int exact);
-/* dy *= slope, which makes it the gradient of x; db += the sums of its columns. */
-void vmath_gelu_bwd(const real *slope, real *dy, real *db, int rows, int cols);
+ * slope = gelu'(x + b), unless NULL: both come out of one exponential. x, y, slope: [rows][cols], rows `stride` apart, b:
+ * [cols]; y or slope may be x. */
+void vmath_gelu(const real *x, const real *b, real *y, real *slope, int rows, int cols, int stride, int exact);
+/* dy *= slope, which makes it the gradient of x; db += the sums of its columns. Laid out as in vmath_gelu. */
+void vmath_gelu_bwd(const real *slope, real *dy, real *db, int rows, int cols, int stride);
 
 real vmath_dot(const real *a, const real *b, int n);
 void vmath_add(real *y, const real *x, size_t n);                 /* y += x */

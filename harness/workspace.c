@@ -53,8 +53,8 @@ static void workspace_layer(arena *a, const model *m, const workspace *w, const 
     to->norm2 = workspace_reals(a, tokens * width, failed);
     to->stats2 = workspace_reals(a, tokens * 2, failed);
     size_t inner = (size_t)(w->training || w->max_tokens < model_rows_together(m) ? w->max_tokens : model_rows_together(m));
-    to->slope = workspace_reals(a, inner * (size_t)m->hidden, failed);
-    to->act = w->training ? workspace_reals(a, inner * (size_t)m->hidden, failed) : to->slope;
+    to->slope = workspace_reals(a, inner * (size_t)model_hidden_stride(m), failed);
+    to->act = w->training ? workspace_reals(a, inner * (size_t)model_hidden_stride(m), failed) : to->slope;
     for (int i = 0; i < STACK_MEMBERS_MAX; i++)
         to->gate[i] = workspace_reals(a, workspace_gate_room(m, w, i), failed);
 }
@@ -75,7 +75,7 @@ static void workspace_gradients(arena *a, const model *m, workspace *w, int *fai
     size_t rotated = (size_t)m->shape.heads * (size_t)workspace_widest(m)->rotated_dim;
     w->dh = workspace_reals(a, tokens * width, failed);
     w->dwork = workspace_reals(a, tokens * width, failed);
-    w->dhidden = workspace_reals(a, tokens * (size_t)m->hidden, failed);
+    w->dhidden = workspace_reals(a, tokens * (size_t)model_hidden_stride(m), failed);
     w->dqkv = workspace_reals(a, tokens * 3 * width, failed);
     w->dq = workspace_reals(a, rotated != width ? tokens * rotated : 0, failed);
     w->dk = workspace_reals(a, rotated != width ? tokens * rotated : 0, failed);

@@ -91,9 +91,9 @@ static void levels_run(int level, uint64_t seed, levels_trace *t)
     t->numbers[3] = (real)LEVELS_CALL(level, vmath_argmax, (x, n));
     for (int exact = 0; exact < 2; exact++) {
         real *value = exact ? t->exact : t->gelu, *slope = exact ? t->exact_slope : t->gelu_slope;
-        LEVELS_CALL(level, vmath_gelu, (x, b, value, slope, 2, n / 2, exact));
+        LEVELS_CALL(level, vmath_gelu, (x, b, value, slope, 2, n / 2, n / 2 + 1, exact));
         memcpy(t->gelu_bwd, w, sizeof t->gelu_bwd);
-        LEVELS_CALL(level, vmath_gelu_bwd, (slope, t->gelu_bwd, t->columns, 2, n / 2));
+        LEVELS_CALL(level, vmath_gelu_bwd, (slope, t->gelu_bwd, t->columns, 2, n / 2, n / 2 + 1));
     }
     LEVELS_CALL(level, vmath_add_to, (t->moved, x, b, ROWS, n));
     LEVELS_CALL(level, vmath_add, (t->moved, w, (size_t)n));

@@ -48,6 +48,12 @@ Test(network_gradient, exact_gelu)
     network_gradient("sinusoidal", "model.gelu=exact");
 }
 
+/* 8 * 64 doubles fill a page: the rows of the hidden layer have a gap behind them. */
+Test(network_gradient, hidden_rows_apart)
+{
+    network_gradient("rope", "model.width=8 model.mlp=64 model.layers=2");
+}
+
 Test(network_gradient, positions_from_a_map)
 {
     network_gradient("t5(buckets=4,max_distance=6)+rope+learned(rows=20)@interpolate(factor=2)", "");

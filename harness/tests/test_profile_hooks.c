@@ -254,7 +254,7 @@ static void hooks_agree(const char *encoding, const char *settings)
         const model_layer *at = &f.model.layer[l];
         norm(f.model.norm_kind, f.work.layer[l].in, f.model.value + at->norm1_w, f.model.value + at->norm1_b, norm1,
              stats, HOOKS_LEN, 12);
-        linear(norm1, f.model.turned + at->qkv_w, f.model.value + at->qkv_b, NULL, qkv, HOOKS_LEN, 12, 36);
+        linear(norm1, 12, f.model.turned + at->qkv_w, f.model.value + at->qkv_b, NULL, qkv, 36, HOOKS_LEN, 12, 36);
         cr_assert_leq(look_rotated_dim(&k, l) * HOOKS_HEADS, 64);
         hooks_project(&f, 0, look_rotated_dim(&k, l), qkv, q);
         hooks_project(&f, 1, look_rotated_dim(&k, l), qkv, key);
