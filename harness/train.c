@@ -24,12 +24,14 @@ double train_rate(const run_config *c, int step)
 
 /* ------------------------------------------------------------------------------------------------ set-up */
 
-/* A step is worked off in parts whose activations stay near the core; only speed and memory depend on this. */
-enum { TRAIN_PART_REALS = 1 << 15, TRAIN_VALIDATION_ITEMS = 128 };
+/* A step is worked off in parts whose activations stay near the core, but not in ever smaller ones the wider the network is:
+ * each part reads all weights and adds to all their gradients. Only speed and memory depend on this. */
+enum { TRAIN_PART_REALS = 1 << 15, TRAIN_PART_TOKENS = 256, TRAIN_VALIDATION_ITEMS = 128 };
 
 int train_part_tokens(const run_config *c, int longest)
 {
     int tokens = TRAIN_PART_REALS / c->model.width;
+    tokens = tokens > TRAIN_PART_TOKENS ? tokens : TRAIN_PART_TOKENS;
     return tokens > longest ? tokens : longest;
 }
 
