@@ -209,6 +209,8 @@ static void child_hear(child *c)
     for (char *p = n.phase; *p; p++)
         if (*p < ' ' || *p > '~')
             *p = '?';
+    if (!c->first.phase[0])
+        c->first = n;
     c->news = n;
 }
 

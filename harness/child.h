@@ -27,7 +27,7 @@ typedef struct child {
     int status;         /* as waitpid gives it, once child_ended has said 1 */
     double cpu_seconds; /* that it used, and the most memory that it held; once it has ended */
     long peak_bytes;
-    child_news news;
+    child_news news, first; /* first: where it began, which a run that goes on from a saved state does late */
     char line[128]; /* of descriptor 3, not yet complete */
     size_t line_used;
     char kept[2 * CHILD_WORDS_MAX]; /* of standard error; the last CHILD_WORDS_MAX bytes count */

@@ -49,7 +49,7 @@ static double sweep_work(const queue_job *job)
     return job->work.train + job->work.evaluate + job->work.extend;
 }
 
-/* The part of a run's work that its child has told of. */
+/* The part of a run's work that was done when its child told this. */
 static double sweep_work_told(const queue_job *job, const child_news *n)
 {
     double part = n->total > 0 ? fmin(1, fmax(0, (double)n->done / n->total)) : 0;
@@ -73,7 +73,7 @@ static double sweep_time_left(const sweep *s, double now)
             continue;
         const queue_job *job = &s->queue.job[slot->job];
         double told = sweep_work_told(job, &slot->child.news);
-        done += told;
+        done += told - sweep_work_told(job, &slot->child.first);
         left += sweep_work(job) - told;
         seconds += now - slot->began;
     }
@@ -220,7 +220,7 @@ static void sweep_finish(sweep *s, sweep_slot *slot)
     if (state == QUEUE_TODO)
         snprintf(how, sizeof how, "no outcome: %.600s", s->e->message);
     if (state == QUEUE_OVER && job->entry.state == FOLDER_OK) {
-        s->work_done += sweep_work(job);
+        s->work_done += sweep_work(job) - sweep_work_told(job, &slot->child.first);
         s->slot_seconds += stopwatch_wall() - slot->began;
     }
     queue_release(&s->queue, slot->job, state);

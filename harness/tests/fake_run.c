@@ -13,6 +13,7 @@
  *   stranger     writes another run's record             environment  exits 3 without a record, as for a missing corpus
  *   polite       sleeps; SIGTERM: record "interrupted"   stubborn     ignores SIGTERM and sleeps
  *   quit         ends by SIGTERM of its own              fill         fills the disk, then exits 3 for want of it
+ *   resumed=T    as sleep=T, but tells of the last tenth of its steps only: the others were made before
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -168,14 +169,19 @@ static void fake_tell(const fake *f, const char *phase, int done, int total)
     dprintf(f->progress, "%s %d %d %d.5\n", phase, done, total, total - done);
 }
 
-static void fake_sleep(const fake *f, double seconds)
+static void fake_sleep_after(const fake *f, int before, double seconds)
 {
     int steps = (int)(seconds / 0.02) + 1;
     for (int i = 0; i <= steps && !fake_terminated; i++) {
         struct timespec t = {0, 20 * 1000 * 1000};
-        fake_tell(f, i < steps ? "train" : "evaluate", i, steps);
+        fake_tell(f, i < steps ? "train" : "evaluate", before * steps + i, (before + 1) * steps);
         nanosleep(&t, NULL);
     }
+}
+
+static void fake_sleep(const fake *f, double seconds)
+{
+    fake_sleep_after(f, 0, seconds);
 }
 
 /* The first half of a record, as a machine leaves it that lost its power, at its final place. */
@@ -247,6 +253,8 @@ static int fake_behave(const fake *f, const char *word)
     }
     if (strncmp(word, "sleep=", 6) == 0)
         fake_sleep(f, strtod(word + 6, NULL));
+    if (strncmp(word, "resumed=", 8) == 0)
+        fake_sleep_after(f, 9, strtod(word + 8, NULL));
     char loss[32];
     fake_loss(f->config.train.lr, loss, sizeof loss);
     if (strcmp(loss, "diverge") == 0)

@@ -103,6 +103,29 @@ Test(progress, lives_on_a_terminal)
     free(told);
 }
 
+/* The most seconds that it ever said were left. */
+static int most_left(const char *told)
+{
+    int most = 0, seconds;
+    for (const char *p = told; (p = strstr(p, "about ")); p++)
+        if (sscanf(p, "about %ds left", &seconds) == 1 && seconds > most)
+            most = seconds;
+    return most;
+}
+
+/* A second for the last tenth of one run: nine tenths were made before, so the other one will take ten. */
+Test(progress, work_of_earlier_sittings_is_not_this_ones_speed)
+{
+    int result;
+    fixture_open(&f, 2);
+    f.options.jobs = 1;
+    fixture_behave("1:resumed=1,*:ok");
+    char *told = sweep_on_terminal("xterm", 100, &result);
+    cr_expect_eq(result, 0, "%s", f.e.message);
+    cr_expect_geq(most_left(told), 6, "%s", told);
+    free(told);
+}
+
 Test(progress, restores_the_terminal_when_stopped)
 {
     int result;
