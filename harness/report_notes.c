@@ -13,10 +13,30 @@ enum { NOTES_MESSAGES_MAX = 12 };
 /* ------------------------------------------------------------------------------------------------ runs that did not
  * end well */
 
+static void notes_gaps(const report_view *v, document *d)
+{
+    const results *r = &v->runs;
+    buffer b = BUFFER_INIT;
+    if (r->missing == 0)
+        return;
+    buffer_format(&b, "%d of the sweep's %d runs %s no record yet: ", r->missing, r->count + r->missing,
+                  r->missing == 1 ? "has" : "have");
+    for (int i = 0; i < r->gaps; i++) {
+        buffer_add(&b, i ? ", " : "");
+        doc_name(&b, r->gap[i].encoding);
+        buffer_add(&b, " on ");
+        doc_name(&b, r->gap[i].task);
+        buffer_format(&b, " (%d)", r->gap[i].runs);
+    }
+    buffer_add(&b, ". What follows is of those that have one.");
+    doc_add_buffer(d, DOC_WARNING, &b, NULL);
+}
+
 void report_warnings(const report_view *v, document *d)
 {
     const summary *s = &v->summary;
     buffer b = BUFFER_INIT;
+    notes_gaps(v, d);
     if (s->diverged + s->failed + s->interrupted == 0)
         return;
     buffer_format(

@@ -222,8 +222,8 @@ void report_facts(const report_view *v, document *d)
     words_fact_count(d, words_distinct_seeds(v), "seed", "seeds");
     int ok = v->runs.count - v->summary.diverged - v->summary.failed - v->summary.interrupted;
     buffer_format(&b, "%d", ok);
-    if (ok < v->runs.count)
-        buffer_format(&b, " of %d", v->runs.count);
+    if (ok < v->runs.count + v->runs.missing)
+        buffer_format(&b, " of %d", v->runs.count + v->runs.missing);
     words_fact(d, &b, ok == 1 ? "run" : "runs");
     report_setting(v, "train.len", &b);
     words_fact(d, &b, "training length");

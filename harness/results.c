@@ -131,6 +131,50 @@ static json_t *results_read_json(const char *path, error *e)
     return value;
 }
 
+/* Of a tuned sweep the grid has no keys: the rate was not chosen yet. */
+static int results_has(const results *r, const char *key, const char *encoding, const char *task, int seed)
+{
+    for (int i = 0; i < r->count; i++)
+        if (key ? strcmp(r->run[i].key, key) == 0
+                : r->run[i].config.seed == seed && strcmp(r->run[i].config.task, task) == 0 &&
+                      strcmp(r->run[i].config.encoding, encoding) == 0)
+            return 1;
+    return 0;
+}
+
+static int results_add_gap(results *r, const char *encoding, const char *task)
+{
+    r->missing++;
+    for (int i = 0; i < r->gaps; i++)
+        if (strcmp(r->gap[i].encoding, encoding) == 0 && strcmp(r->gap[i].task, task) == 0) {
+            r->gap[i].runs++;
+            return 0;
+        }
+    results_gap *more = realloc(r->gap, ((size_t)r->gaps + 1) * sizeof *more);
+    if (!more)
+        return -1;
+    r->gap = more;
+    r->gap[r->gaps] = (results_gap){.encoding = strdup(encoding), .task = strdup(task), .runs = 1};
+    r->gaps++;
+    return r->gap[r->gaps - 1].encoding && r->gap[r->gaps - 1].task ? 0 : -1;
+}
+
+static int results_find_gaps(const json_t *spec, results *out)
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach(json_object_get(spec, "runs"), i, run)
+    {
+        const char *key = json_string_value(json_object_get(run, "key"));
+        const char *encoding = json_string_value(json_object_get(run, "encoding"));
+        const char *task = json_string_value(json_object_get(run, "task"));
+        int seed = (int)json_integer_value(json_object_get(run, "seed"));
+        if (encoding && task && !results_has(out, key, encoding, task, seed) && results_add_gap(out, encoding, task) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* A folder that no sweep made (records copied together) has no spec.json: its own name must do. */
 static int results_read_spec(const char *dir, results *out, error *e)
 {
@@ -145,6 +189,8 @@ static int results_read_spec(const char *dir, results *out, error *e)
     results_copy(spec, "title", out->title, sizeof out->title);
     results_copy(spec, "baseline", out->baseline, sizeof out->baseline);
     out->tuned = json_is_object(json_object_get(spec, "tune"));
+    if (results_find_gaps(spec, out) < 0)
+        error_set(e, ERROR_ENVIRONMENT, "%s: out of memory", path);
     json_decref(spec);
     snprintf(path, sizeof path, "%s/tune/choice.json", dir);
     out->choice = out->tuned ? results_read_json(path, e) : NULL;
@@ -212,6 +258,11 @@ void results_free(results *r)
         json_decref(r->run[i].record);
         free(r->run[i].label);
     }
+    for (int i = 0; i < r->gaps; i++) {
+        free(r->gap[i].encoding);
+        free(r->gap[i].task);
+    }
+    free(r->gap);
     free(r->run);
     json_decref(r->choice);
     *r = (results){0};

@@ -19,6 +19,12 @@ typedef struct run_record {
     int is_baseline;     /* of the sweep's baseline, tested as it was trained */
 } run_record;
 
+/* Runs of one encoding on one task that the sweep is to make and that have no record. Strings belong to it. */
+typedef struct results_gap {
+    char *encoding, *task;
+    int runs;
+} results_gap;
+
 typedef struct results {
     int count;
     run_record *run;     /* sorted by task, label, seed, key */
@@ -27,6 +33,9 @@ typedef struct results {
     char baseline[PE_TEXT_MAX]; /* spec.json's; may be empty */
     int tuned;           /* 1: spec.json says that train.lr was chosen by tuning (tune.h) */
     json_t *choice;      /* then tune/choice.json, which says how; NULL: it is not there */
+    int missing;         /* runs of spec.json's grid that have no record; in `gaps` gaps, as the grid has them */
+    int gaps;
+    results_gap *gap;
 } results;
 
 /* Reads dir/runs/<key>.json, and dir/spec.json when it is there. Returns 0, or -1 with e set. Files that are no records do

@@ -359,3 +359,36 @@ Test(report, the_sweeps_own_file_gives_title_and_baseline)
     cr_assert(strstr(page, "<h1>A &lt;title&gt;</h1>") && strstr(page, "ends</code> <span class=\"muted\">baseline"));
     free(page);
 }
+
+/* What was planned is known by key or, in a tuned sweep, by what the run is of. */
+Test(report, runs_that_are_missing_are_named)
+{
+    static const char spec[] = "{\"schema\":\"posbench-sweep/1\",\"name\":\"n\",\"runs\":["
+                               "{\"key\":\"nobody\",\"encoding\":\"rope\",\"task\":\"sort\",\"seed\":7},"
+                               "{\"key\":\"nobody either\",\"encoding\":\"rope\",\"task\":\"sort\",\"seed\":8},"
+                               "{\"key\":null,\"encoding\":\"%s\",\"task\":\"%s\",\"seed\":%d},"
+                               "{\"key\":\"%s\",\"encoding\":\"%s\",\"task\":\"%s\",\"seed\":%d}]}";
+    char path[PATH_MAX], text[2048], fact[128];
+    error e = ERROR_INIT;
+    results r;
+    made_folder(room.dir);
+    cr_assert_eq(results_load(room.dir, &r, &e), 0, "%s", e.message);
+    cr_assert_eq(r.missing, 0, "without a plan nothing is missing");
+    const run_record *a = &r.run[0], *b = &r.run[1];
+    int n = snprintf(text, sizeof text, spec, a->config.encoding, a->config.task, a->config.seed, b->key, b->config.encoding,
+                     b->config.task, b->config.seed);
+    scratch_write(&room, "spec.json", text, (size_t)n, path);
+    int count = r.count;
+    results_free(&r);
+    cr_assert_eq(results_load(room.dir, &r, &e), 0, "%s", e.message);
+    cr_expect_eq(r.missing, 2);
+    cr_assert_eq(r.gaps, 1);
+    cr_expect_eq(r.gap[0].runs, 2);
+    cr_expect_str_eq(r.gap[0].encoding, "rope");
+    results_free(&r);
+    write_words(REPORT_MD);
+    char *page = scratch_text(&room, "report.md");
+    snprintf(fact, sizeof fact, "2 of the sweep's %d runs have no record yet: `rope` on `sort` (2).", count + 2);
+    cr_expect(strstr(page, fact), "%s is not in: %.1500s", fact, page);
+    free(page);
+}
