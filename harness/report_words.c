@@ -174,7 +174,9 @@ void report_lead(const report_view *v, document *d)
     buffer_format(&b, " schedule), and was then tested at %s%s the training length. ", longest > 1 ? "up to " : "",
                   longest > 1 ? ratio : "no more than");
     int seeds = words_distinct_seeds(v);
-    words_count(&b, seeds, "seed", 1);
+    int partly = seeds > 1 && v->runs.missing > 0;
+    buffer_add(&b, partly ? "Up to " : "");
+    words_count(&b, seeds, "seed", !partly);
     buffer_add(&b, seeds == 1 ? " was run, so no spread is known."
                               : " were run of each; runs with the same seed share their "
                                 "data and their initial weights across encodings.");

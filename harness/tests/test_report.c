@@ -390,5 +390,6 @@ Test(report, runs_that_are_missing_are_named)
     char *page = scratch_text(&room, "report.md");
     snprintf(fact, sizeof fact, "2 of the sweep's %d runs have no record yet: `rope` on `sort` (2).", count + 2);
     cr_expect(strstr(page, fact), "%s is not in: %.1500s", fact, page);
+    cr_expect(strstr(page, ". Up to ") && strstr(page, " seeds were run of each"), "%.1500s", page);
     free(page);
 }
